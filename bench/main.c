@@ -5,34 +5,18 @@
 #include "bench/daxpy/daxpy.h"
 #include "bench/hybrid/hybrid.h"
 #include "bench/rma/rma.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <stdio.h>
 #include <string.h>
 
-static int run_alloc(int argument_count, char *const *arguments)
-{
-    return bench_run_main(&alloc_suite, argument_count, arguments);
-}
-
-static int run_hybrid(int argument_count, char *const *arguments)
-{
-    return bench_run_main(&hybrid_suite, argument_count, arguments);
-}
-
-static int run_rma(int argument_count, char *const *arguments)
-{
-    return bench_run_main(&rma_suite, argument_count, arguments);
-}
-
 static const struct {
-    const char *name;
+    const struct bench_suite *suite;
     const char *help;
-    int (*main)(int argument_count, char *const *arguments);
 } benchmarks[] = {
-    {"alloc", "cost of allocation, beside the allocators of the machine", run_alloc},
-    {"daxpy", "z[i] += a * x[i] + y[i], by the path of the data to the device", daxpy_main},
-    {"hybrid", "mini-apps on OpenMP's devices, by the path of their data between PEs", run_hybrid},
-    {"rma", "cost of one-sided communication, beside the OpenSHMEM libraries here", run_rma},
+    {&alloc_suite, "cost of allocation, beside the allocators of the machine"},
+    {&daxpy_suite, "z[i] += a * x[i] + y[i], by the path of the data to the device"},
+    {&hybrid_suite, "mini-apps on OpenMP's devices, by the path of their data between PEs"},
+    {&rma_suite, "cost of one-sided communication, beside the OpenSHMEM libraries here"},
 };
 
 enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };
@@ -42,7 +26,7 @@ static void print_usage(FILE *stream)
     fprintf(stream, "usage: %s BENCHMARK [options] | --list | --version | --help\n\nBenchmarks:\n",
             cli_name);
     for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
-        fprintf(stream, "  %-10s %s\n", benchmarks[i].name, benchmarks[i].help);
+        fprintf(stream, "  %-10s %s\n", benchmarks[i].suite->name, benchmarks[i].help);
     }
     fprintf(stream, "\n%s BENCHMARK --help shows its options.\n", cli_name);
 }
@@ -76,8 +60,8 @@ int main(int argument_count, char **arguments)
         return list_devices();
     }
     for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
-        if (strcmp(word, benchmarks[i].name) == 0) {
-            return benchmarks[i].main(argument_count - 1, arguments + 1);
+        if (strcmp(word, benchmarks[i].suite->name) == 0) {
+            return bench_run_main(benchmarks[i].suite, argument_count - 1, arguments + 1);
         }
     }
     if (word[0] != '\0') {

@@ -5,7 +5,7 @@
 /* What allocation costs, beside the allocators of the machine. A row is measured for one peer in a
  * process of its own, a worker. */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 
 /* X(symbol, name, help) */
 #define ALLOC_ROW_MAP(X)                                                                           \

@@ -6,8 +6,8 @@
  *
  * The few declarations of the driver are our own, to need no toolkit. */
 
-#include "bench/common/clock.h"
-#include "bench/common/stats.h"
+#include "bench/common/bench.h"
+#include "cmd/common/clock.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdbool.h>
@@ -111,7 +111,7 @@ static double measure(const struct source *s, size_t size, int batch, int operat
     struct bench_samples rounds = {.count = 0};
 
     for (int r = -1; r < ROUNDS; r++) { /* the first is not counted */
-        int64_t begin = bench_clock_ns();
+        int64_t begin = cli_clock_ns();
 
         for (int i = 0; i < operations; i += batch) {
             if (!s->allocate(blocks, batch, size) || !s->free(blocks, batch)) {
@@ -119,7 +119,7 @@ static double measure(const struct source *s, size_t size, int batch, int operat
             }
         }
         if (r >= 0) {
-            (void)bench_samples_add(&rounds, (double)(bench_clock_ns() - begin) / operations);
+            (void)bench_samples_add(&rounds, (double)(cli_clock_ns() - begin) / operations);
         }
     }
     return bench_samples_median(&rounds);

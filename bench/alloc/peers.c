@@ -4,8 +4,7 @@
  * dynamic linker did not find is not measured as another. */
 
 #include "bench/alloc/alloc.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

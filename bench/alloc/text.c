@@ -2,7 +2,6 @@
 /* text.c: a table for each row, with a line for each peer. */
 
 #include "bench/alloc/alloc.h"
-#include "bench/common/table.h"
 #include <string.h>
 
 void alloc_print_peers(const struct bench_run *run)
@@ -29,8 +28,7 @@ static bool is_cost(const struct bench_point *point)
             (strcmp(unit, "Mops/s") == 0) || (strcmp(unit, "B") == 0));
 }
 
-static void fill_cell(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_run *run, size_t point,
-                      size_t p)
+static void add_cell(struct cli_table *table, const struct bench_run *run, size_t point, size_t p)
 {
     const struct bench_point *facts   = &run->suite->points[point];
     const struct bench_figure *figure = &run->figures[0][point][p];
@@ -38,51 +36,50 @@ static void fill_cell(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_run *
     const char *mark = "";
     size_t ignored;
     double best = bench_run_best(run, 0, point, ~0u, &ignored);
-    char value[16];
 
     if (!bench_samples_summarize(&figure->medians, &summary)) {
-        (void)snprintf(cell, BENCH_TABLE_CELL_SIZE,
-                       (run->failures[0][facts->row][p][0] != '\0') ? "failed" : "-");
+        cli_table_add(table, (run->failures[0][facts->row][p][0] != '\0') ? "failed" : "-");
         return;
     }
     if ((figure->medians.count > 2) && (summary.max > 1.25 * summary.min)) {
         mark = "~";
     }
-    bench_print_number(value, sizeof(value), summary.median);
     if (!(best > 0) || !is_cost(facts)) {
-        (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, "%s%s", value, mark);
+        cli_table_add(table, "%s%s", bench_number_text(summary.median).text, mark);
         return;
     }
-    (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, "%s%s (%.2f)", value, mark, summary.median / best);
+    cli_table_add(table, "%s%s (%.2f)", bench_number_text(summary.median).text, mark,
+                  summary.median / best);
 }
 
 void alloc_print_row(const struct bench_run *run, enum alloc_row row)
 {
-    const struct bench_suite *suite                            = run->suite;
-    struct bench_table_column columns[BENCH_TABLE_COLUMNS_MAX] = {{suite->rows[row].name, false}};
-    size_t points[BENCH_TABLE_COLUMNS_MAX];
+    const struct bench_suite *suite         = run->suite;
+    char align[BENCH_POINTS_MAX + 2]        = "l";
+    const char *heads[BENCH_POINTS_MAX + 1] = {suite->rows[row].name};
+    size_t points[BENCH_POINTS_MAX + 1];
     size_t count = 1;
-    struct bench_table table;
+    struct cli_table table;
 
-    for (size_t i = 0; (i < suite->point_count) && (count < BENCH_TABLE_COLUMNS_MAX); i++) {
+    for (size_t i = 0; i < suite->point_count; i++) {
         if (suite->points[i].row == row) {
-            columns[count]  = (struct bench_table_column){suite->points[i].label, true};
+            heads[count]    = suite->points[i].label;
+            align[count]    = 'r';
             points[count++] = i;
         }
     }
-    bench_table_init(&table, columns, count);
+    cli_table_open(&table, align);
+    cli_table_add_row(&table, heads);
     for (size_t p = 0; p < run->peer_count; p++) {
-        char(*cells)[BENCH_TABLE_CELL_SIZE];
-        if (!bench_run_knows(run, row, 0, p) || ((cells = bench_table_row(&table)) == NULL)) {
+        if (!bench_run_knows(run, row, 0, p)) {
             continue;
         }
-        (void)snprintf(cells[0], sizeof(cells[0]), "%s", run->peers[p].name);
+        cli_table_add(&table, "%s", run->peers[p].name);
         for (size_t i = 1; i < count; i++) {
-            fill_cell(cells[i], run, points[i], p);
+            add_cell(&table, run, points[i], p);
         }
     }
     fprintf(run->output.text, "\n%s: %s\n", suite->rows[row].name, suite->rows[row].help);
-    bench_table_print(&table, run->output.text);
-    bench_table_release(&table);
+    cli_table_close_parts(&table, run->output.text);
     (void)fflush(run->output.text);
 }

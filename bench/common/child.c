@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/child.h"
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/machine.h"
+#include "bench/common/bench.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/output.h"
-#include "cmd/common/message.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -58,6 +58,7 @@ bool bench_output_open(struct bench_output *output, int argument_count, char *co
         return false;
     }
     output->text = (taken == 0) ? stdout : stderr;
+    cli_table_limit(cli_width(output->text));
     note_command(output, argument_count, arguments);
     bench_machine_describe(&output->machine);
     return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/plot_svg.h"
-#include "bench/common/output.h"
+#include "bench/common/bench.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,30 +66,10 @@ static double text_width(const char *text, double size, bool bold)
     return (double)strlen(text) * size * (bold ? 0.65 : 0.6);
 }
 
-static void put_text(FILE *file, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        default:
-            /* Bytes beyond ASCII may not be valid UTF-8. */
-            fputc(((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e) ? '?' : *text, file);
-        }
-    }
-}
-
 static void put_label(FILE *file, double x, double y, const char *attributes, const char *text)
 {
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    put_text(file, text);
+    cli_put_xml(file, text);
     fputs("</text>\n", file);
 }
 
@@ -98,18 +77,12 @@ static void put_label(FILE *file, double x, double y, const char *attributes, co
 static bool next_line(const char **text, double room, char *line, size_t size)
 {
     size_t most   = (size_t)(room / (12 * 0.6));
-    size_t length = strlen(*text);
+    size_t length = cli_line(*text, strlen(*text), (most < size) ? most : size - 1);
 
-    most = (most < size) ? most : size - 1;
     if (length == 0) {
         return false;
     }
-    if (length > most) {
-        for (length = most; (length > most / 2) && ((*text)[length] != ' '); length--) {
-        }
-    }
-    memcpy(line, *text, length);
-    line[length] = '\0';
+    (void)snprintf(line, size, "%.*s", (int)length, *text);
     *text += length;
     *text += strspn(*text, " ");
     return true;
@@ -345,7 +318,7 @@ bool bench_plot_svg_write(const struct bench_plot *plot, const char *path)
     }
     fprintf(file, "<text transform=\"translate(18,%.0f) rotate(-90)\" text-anchor=\"middle\">",
             layout.panel_top + PANEL_HEIGHT / 2.0);
-    put_text(file, plot->y_title);
+    cli_put_xml(file, plot->y_title);
     fputs("</text>\n", file);
     if (plot->note != NULL) {
         put_lines(file, layout.note_top - 6, "fill=\"#444\"", plot->note, layout.room);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/report.h"
-#include "bench/common/output.h"
-#include "cmd/common/message.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -107,27 +106,10 @@ void bench_put_real(struct bench_report *report, const char *column, double real
     put(report, column, isfinite(real) ? json_real(real) : json_null());
 }
 
-/* A text with commas, quotes or line ends stands in quotes, quotes in it twice. */
-static void csv_text(FILE *file, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            fputc('"', file);
-        }
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
-
 static void csv_value(FILE *file, const json_t *value)
 {
     if (json_is_string(value)) {
-        csv_text(file, json_string_value(value));
+        cli_put_csv(file, json_string_value(value));
     } else if (json_is_integer(value)) {
         fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {
@@ -146,7 +128,7 @@ static void csv_line(FILE *file, json_t *columns, json_t *row)
     {
         fputs(separator, file);
         if (row == NULL) {
-            csv_text(file, column);
+            cli_put_csv(file, column);
         } else {
             csv_value(file, json_object_get(row, column));
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c: the command line, the samples, and a run from its first lines to its files. */
 
-#include "bench/common/run.h"
-#include "cmd/common/message.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,18 +145,14 @@ const char *bench_run_result(const struct bench_run *run, unsigned placement, si
 /* The rows, as --help shows them. */
 static const char *list_rows(const struct bench_suite *suite, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "Rows:\n");
-
-    for (size_t i = 0; (i < suite->row_count) && (used < size); i++) {
-        used += (size_t)snprintf(text + used, size - used, "  %-18s %s%s\n", suite->rows[i].name,
-                                 suite->rows[i].help,
-                                 suite->rows[i].unasked ? " (only where named)" : "");
+    (void)snprintf(text, size, "%s", (suite->help == NULL) ? "Rows:\n" : suite->help);
+    for (size_t i = 0; (i < suite->row_count) && (suite->help == NULL); i++) {
+        cli_append(text, size, "  %-18s %s%s\n", suite->rows[i].name, suite->rows[i].help,
+                   suite->rows[i].unasked ? " (only where named)" : "");
     }
-    if (used < size) {
-        (void)snprintf(text + used, size - used,
-                       "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
-                       "written,\n2 wrong arguments.\n");
-    }
+    cli_append(text, size,
+               "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
+               "written,\n2 wrong arguments.\n");
     return text;
 }
 
@@ -168,13 +164,15 @@ static const char *row_names[BENCH_ROWS_MAX + 1];
 static const char *placement_names[BENCH_PLACEMENTS_MAX + 1];
 static char placement_shape[64];
 static char placement_help[128];
+static char peer_name[32];
+static char peer_help[64];
 
 /* X(name, FORM, value, how --help shows the value, words, max, help); counts are at least 1 */
 #define OPTION_MAP(X)                                                                              \
     X("--rounds", COUNT, the_run.rounds, "COUNT", NULL, BENCH_ROUNDS_MAX,                          \
-      "interleaved rounds (5)")                                                                    \
+      "interleaved rounds (5; of daxpy 3)")                                                        \
     X("--rows", WORDS, the_run.rows, "ROW[,...]", row_names, 0, "rows to measure (all)")           \
-    X("--peers", TEXT, peer_words, "NAME[,...]", NULL, 0, "peers to measure (all)")                \
+    X(peer_name, TEXT, peer_words, "NAME[,...]", NULL, 0, peer_help)                               \
     X("--targets", SET, the_run.targets, NULL, NULL, 0,                                            \
       "end with the table of targets, reached or missed")                                          \
     X("--quick", SET, the_run.quick, NULL, NULL, 0,                                                \
@@ -196,7 +194,6 @@ static const struct cli_option options[] = {
     OPTION_MAP(OPTION_ROW)
 #undef OPTION_ROW
         BENCH_OUTPUT_OPTIONS(the_run.output, "a line for each point and peer", "the main points"),
-    /* the last: only where there are several */
     {.names = "--placement",
      .form  = CLI_WORDS,
      .value = &the_run.placements,
@@ -206,38 +203,48 @@ static const struct cli_option options[] = {
 
 enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
 
-static void append(char *text, size_t size, const char *separator, const char *word)
+/* Whether the suite has that option. */
+static bool is_offered(const struct bench_suite *suite, const void *value)
 {
-    size_t used = strlen(text);
-
-    (void)snprintf(text + used, size - used, "%s%s", separator, word);
+    if (value == &the_run.placements) {
+        return suite->placement_count > 1;
+    }
+    return !suite->in_process || ((value != &the_run.rows) && (value != &the_run.targets) &&
+                                  (value != &the_run.timeout_s) && (value != &workers));
 }
 
 static enum cli_outcome read_arguments(const struct bench_suite *suite, int argument_count,
                                        char *const *arguments)
 {
-    size_t common = OPTION_COUNT - ((suite->placement_count > 1) ? 0 : 1);
+    const char *noun = (suite->peer_noun == NULL) ? "peers" : suite->peer_noun;
     struct cli_option all[OPTIONS_MAX];
     char synopsis[64];
     char notes[2048];
-    const struct cli_usage usage = {.synopsis     = synopsis,
-                                    .summary      = suite->title,
-                                    .options      = all,
-                                    .option_count = suite->option_count + common,
-                                    .notes        = list_rows(suite, notes, sizeof(notes))};
+    struct cli_usage usage = {.synopsis     = synopsis,
+                              .summary      = suite->title,
+                              .options      = all,
+                              .option_count = suite->option_count,
+                              .notes        = list_rows(suite, notes, sizeof(notes))};
 
     for (size_t i = 0; i < suite->row_count; i++) {
         row_names[i] = suite->rows[i].name;
     }
     for (size_t i = 0; i < suite->placement_count; i++) {
         placement_names[i] = suite->placements[i].name;
-        append(placement_shape, sizeof(placement_shape), (i == 0) ? "" : ",", placement_names[i]);
-        append(placement_help, sizeof(placement_help), (i == 0) ? "" : ", ",
-               suite->placements[i].title);
+        cli_append(placement_shape, sizeof(placement_shape), "%s%s", (i == 0) ? "" : ",",
+                   placement_names[i]);
+        cli_append(placement_help, sizeof(placement_help), "%s%s", (i == 0) ? "" : ", ",
+                   suite->placements[i].title);
     }
+    (void)snprintf(peer_name, sizeof(peer_name), "--%s", noun);
+    (void)snprintf(peer_help, sizeof(peer_help), "%s to measure (all)", noun);
     (void)snprintf(synopsis, sizeof(synopsis), "%s [options]", suite->name);
     memcpy(all, suite->options, suite->option_count * sizeof(all[0]));
-    memcpy(all + suite->option_count, options, common * sizeof(all[0]));
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (is_offered(suite, options[i].value)) {
+            all[usage.option_count++] = options[i];
+        }
+    }
     return cli_parse(&usage, argument_count, arguments, NULL);
 }
 
@@ -268,7 +275,7 @@ static bool find_folders(struct bench_run *run)
 static bool choose_peers(struct bench_run *run)
 {
     const char *names[BENCH_PEERS_MAX + 1] = {NULL};
-    const struct cli_option option         = {.names = "--peers",
+    const struct cli_option option         = {.names = peer_name,
                                               .form  = CLI_WORDS,
                                               .shape = "NAME[,...]",
                                               .value = &run->chosen,
@@ -325,7 +332,7 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
     bool good;
 
     run->suite      = suite;
-    run->rounds     = 5;
+    run->rounds     = suite->in_process ? 3 : 5;
     run->timeout_s  = 60;
     run->rows       = default_rows(suite);
     run->placements = (1u << suite->placement_count) - 1;
@@ -337,6 +344,7 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
         !bench_output_open(&run->output, argument_count, arguments)) {
         return 2;
     }
+    run->figures = cli_calloc(suite->placement_count, sizeof(run->figures[0]));
     suite->find(run);
     bench_run_print_head(run);
     suite->measure(run);

@@ -2,16 +2,25 @@
 /* run_files.c: a run as CSV and JSON, a row for each point, placement and peer, and as a drawing.
  */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 #include <math.h>
 #include <string.h>
 
 enum { DRAWN_MAX = 16 };
 
+static void put_note(void *report, const char *text)
+{
+    bench_report_note(report, "%s", text);
+}
+
 static void put_notes(struct bench_report *report, const struct bench_run *run)
 {
     const struct bench_suite *suite = run->suite;
 
+    if (suite->make_notes != NULL) {
+        suite->make_notes(run, put_note, report);
+        return;
+    }
     for (size_t i = 0; i < suite->point_count; i++) {
         if (run->waived[i][0] != '\0') {
             bench_report_note(report, "%s: waived: %s", suite->points[i].name, run->waived[i]);
@@ -78,7 +87,8 @@ static bool concerns(const struct bench_run *run, unsigned placement, size_t poi
     size_t row = run->suite->points[point].row;
 
     return bench_run_has(run, row, placement) && ((run->chosen & (1u << p)) != 0) &&
-           (!run->suite->rows[row].ours_only || (run->peers[p].role == BENCH_OURS));
+           (!run->suite->rows[row].ours_only || (run->peers[p].role == BENCH_OURS)) &&
+           ((run->suite->has_row == NULL) || run->suite->has_row(run, placement, point, p));
 }
 
 static bool write_report(const struct bench_run *run)
@@ -110,7 +120,7 @@ static bool write_report(const struct bench_run *run)
 /* ---- the drawing: a group for each point, a bar for each peer, a panel for each placement ---- */
 
 static struct bench_plot_bar make_bar(const struct bench_run *run,
-                                      const struct bench_figure *figure)
+                                      const struct bench_figure *figure, double scale)
 {
     struct bench_summary summary;
 
@@ -118,10 +128,11 @@ static struct bench_plot_bar make_bar(const struct bench_run *run,
         return (struct bench_plot_bar){.present = false};
     }
     if (run->suite->best) {
-        return (struct bench_plot_bar){figure->best > 0, figure->best, figure->best,
-                                       summary.median};
+        return (struct bench_plot_bar){figure->best > 0, figure->best * scale, figure->best * scale,
+                                       summary.median * scale};
     }
-    return (struct bench_plot_bar){summary.min > 0, summary.median, summary.min, summary.max};
+    return (struct bench_plot_bar){summary.min > 0, summary.median * scale, summary.min * scale,
+                                   summary.max * scale};
 }
 
 /* The rows that were measured and have no bars; NULL where there are none. */
@@ -194,7 +205,8 @@ static bool write_figure(const struct bench_run *run, const struct bench_drawing
         }
         for (size_t b = 0; b < plot.group_count * plot.series_count; b++) {
             bars[i][b] = make_bar(
-                run, &run->figures[i][points[b / plot.series_count]][peers[b % plot.series_count]]);
+                run, &run->figures[i][points[b / plot.series_count]][peers[b % plot.series_count]],
+                (drawing->scale == 0) ? 1 : drawing->scale);
         }
         panels[plot.panel_count++] = (struct bench_plot_panel){suite->placements[i].title, bars[i]};
     }

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_text.c: the text of a run but for the tables of its rows. */
 
-#include "bench/common/run.h"
-#include "bench/common/table.h"
-#include "cmd/common/environment.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void bench_print_number(char *text, size_t text_size, double value)
+struct bench_text bench_number_text(double value)
 {
-    if (isnan(value)) {
-        (void)snprintf(text, text_size, "-");
-    } else {
-        (void)snprintf(text, text_size, (fabs(value) < 999.5) ? "%.3g" : "%.0f", value);
+    struct bench_text text = {"-"};
+
+    if (!isnan(value)) {
+        (void)snprintf(text.text, sizeof(text.text), (fabs(value) < 999.5) ? "%.3g" : "%.0f",
+                       value);
     }
+    return text;
+}
+
+struct bench_text bench_time_text(double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    struct bench_text text           = {"-"};
+    size_t unit                      = 0;
+
+    if (isnan(ns)) {
+        return text;
+    }
+    while ((ns >= 999.5) && (unit < 3)) {
+        ns /= 1000;
+        unit++;
+    }
+    (void)snprintf(text.text, sizeof(text.text), "%.*f %s",
+                   (unit == 0 || ns >= 99.95) ? 0 : ((ns >= 9.995) ? 1 : 2), ns, units[unit]);
+    return text;
 }
 
 /* Variables that may change a figure: those that begin with one of @p words. */
@@ -63,44 +82,39 @@ bool bench_run_knows(const struct bench_run *run, size_t row, unsigned placement
 
 /* ---- rows ---- */
 
-static void fill_figure(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_run *run,
-                        unsigned placement, size_t point, size_t peer)
+static void add_figure(struct cli_table *table, const struct bench_run *run, unsigned placement,
+                       size_t point, size_t peer)
 {
-    char best[12];
-    char median[12];
-
     if (run->figures[placement][point][peer].medians.count == 0) {
         size_t row = run->suite->points[point].row;
-        (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, "%s",
-                       (run->failures[placement][row][peer][0] != '\0') ? "failed" : "-");
+        cli_table_add(table, (run->failures[placement][row][peer][0] != '\0') ? "failed" : "-");
         return;
     }
-    bench_print_number(best, sizeof(best), bench_run_value(run, placement, point, peer));
-    bench_print_number(median, sizeof(median), bench_run_median(run, placement, point, peer));
-    (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, "%s (%s)", best, median);
+    cli_table_add(table, "%s (%s)",
+                  bench_number_text(bench_run_value(run, placement, point, peer)).text,
+                  bench_number_text(bench_run_median(run, placement, point, peer)).text);
 }
 
 /* How many times better than the best peer. */
-static void fill_better(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_run *run,
-                        unsigned placement, size_t point)
+static double better(const struct bench_run *run, unsigned placement, size_t point)
 {
     bool more   = run->suite->points[point].more;
     double ours = bench_run_value(run, placement, point, bench_run_ours(run));
     size_t ignored;
     double peer = bench_run_best(run, placement, point, bench_peers_of(run, BENCH_OTHER), &ignored);
 
-    bench_print_number(cell, BENCH_TABLE_CELL_SIZE, more ? ours / peer : peer / ours);
+    return more ? ours / peer : peer / ours;
 }
 
 /* How many times the limit's cost. */
-static void fill_ratio(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_run *run,
-                       unsigned placement, size_t point, size_t peer)
+static double ratio_to_limit(const struct bench_run *run, unsigned placement, size_t point,
+                             size_t peer)
 {
     bool more    = run->suite->points[point].more;
     double ours  = bench_run_value(run, placement, point, peer);
     double limit = bench_run_value(run, placement, point, run->suite->limit_of(run, peer));
 
-    bench_print_number(cell, BENCH_TABLE_CELL_SIZE, more ? limit / ours : ours / limit);
+    return more ? limit / ours : ours / limit;
 }
 
 /* Of ours that have a limit; its name heads the column where that is not the machine's. */
@@ -129,48 +143,51 @@ static size_t list_ratios(const struct bench_run *run, size_t ratios[BENCH_PEERS
 
 void bench_run_print_row(const struct bench_run *run, size_t row, unsigned placement)
 {
-    const struct bench_suite *suite                            = run->suite;
-    struct bench_table_column columns[BENCH_TABLE_COLUMNS_MAX] = {{"#", false}, {"unit", false}};
+    const struct bench_suite *suite            = run->suite;
+    const char *heads[2 * BENCH_PEERS_MAX + 3] = {"#", "unit"};
+    char align[2 * BENCH_PEERS_MAX + 4]        = "ll";
     char titles[BENCH_PEERS_MAX][72];
     size_t peers[BENCH_PEERS_MAX];
     size_t ratios[BENCH_PEERS_MAX];
     size_t ratio_count = list_ratios(run, ratios, titles);
     size_t count       = 0;
-    struct bench_table table;
+    struct cli_table table;
 
     for (size_t p = 0; p < run->peer_count; p++) {
         if (bench_run_knows(run, row, placement, p)) {
-            columns[2 + count] = (struct bench_table_column){run->peers[p].name, true};
-            peers[count++]     = p;
+            heads[2 + count] = run->peers[p].name;
+            peers[count++]   = p;
         }
     }
     if (count == 0) {
         return;
     }
-    columns[2 + count] = (struct bench_table_column){"x better than peers", true};
+    heads[2 + count] = "x better than peers";
     for (size_t r = 0; r < ratio_count; r++) {
-        columns[3 + count + r] = (struct bench_table_column){titles[r], true};
+        heads[3 + count + r] = titles[r];
     }
-    bench_table_init(&table, columns, 3 + count + ratio_count);
+    memset(align + 2, 'r', 1 + count + ratio_count);
+    cli_table_open(&table, align);
+    cli_table_add_row(&table, heads);
     for (size_t i = 0; i < suite->point_count; i++) {
-        char(*cells)[BENCH_TABLE_CELL_SIZE];
-        if ((suite->points[i].row != row) || ((cells = bench_table_row(&table)) == NULL)) {
+        if (suite->points[i].row != row) {
             continue;
         }
-        (void)snprintf(cells[0], sizeof(cells[0]), "%s", suite->points[i].label);
-        (void)snprintf(cells[1], sizeof(cells[1]), "%s", suite->points[i].unit);
+        cli_table_add(&table, "%s", suite->points[i].label);
+        cli_table_add(&table, "%s",
+                      (suite->points[i].unit[0] == '\0') ? " " : suite->points[i].unit);
         for (size_t p = 0; p < count; p++) {
-            fill_figure(cells[2 + p], run, placement, i, peers[p]);
+            add_figure(&table, run, placement, i, peers[p]);
         }
-        fill_better(cells[2 + count], run, placement, i);
+        cli_table_add(&table, "%s", bench_number_text(better(run, placement, i)).text);
         for (size_t r = 0; r < ratio_count; r++) {
-            fill_ratio(cells[3 + count + r], run, placement, i, ratios[r]);
+            cli_table_add(&table, "%s",
+                          bench_number_text(ratio_to_limit(run, placement, i, ratios[r])).text);
         }
     }
     fprintf(run->output.text, "\n%s%s: %s\n", suite->rows[row].name,
             suite->placements[placement].note, suite->rows[row].help);
-    bench_table_print(&table, run->output.text);
-    bench_table_release(&table);
+    cli_table_close_parts(&table, run->output.text);
     (void)fflush(run->output.text);
 }
 
@@ -191,11 +208,20 @@ static void print_failures(const struct bench_run *run, size_t p)
     }
 }
 
+static void print_note(void *file, const char *text)
+{
+    fprintf(file, "%s\n", text);
+}
+
 void bench_run_print_notes(const struct bench_run *run)
 {
     FILE *text = run->output.text;
 
     fprintf(text, "\n");
+    if (run->suite->make_notes != NULL) {
+        run->suite->make_notes(run, print_note, text);
+        return;
+    }
     for (size_t i = 0; i < run->suite->point_count; i++) {
         if (run->given[i][0] != '\0') {
             fprintf(text, "%s: given %s\n", run->suite->points[i].name, run->given[i]);
@@ -292,7 +318,7 @@ static void judge(struct verdict *verdict)
     verdict->result = (isnan(ours) || isnan(other)) ? NULL : reached ? "reached" : "MISSED";
 }
 
-static void describe(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_target *target)
+static void add_target(struct cli_table *table, const struct bench_target *target)
 {
     static const char *const forms[] = {
         [BENCH_AT_MOST] = "<= %g",    [BENCH_AT_LEAST] = ">= %g",
@@ -300,47 +326,43 @@ static void describe(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_target
         [BENCH_RATE] = ">= %g x %s",  [BENCH_TWICE] = "<= %g + 2 x %s"};
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, forms[target->form], target->bound,
-                   (target->other == NULL) ? "others" : target->other);
+    cli_table_add(table, forms[target->form], target->bound,
+                  (target->other == NULL) ? "others" : target->other);
 #pragma GCC diagnostic pop
 }
 
 void bench_run_print_targets(const struct bench_run *run)
 {
-    static const struct bench_table_column columns[] = {
-        {"what", false},  {"target", false},    {"ours", true},   {"other", true},
-        {"whose", false}, {"ours/other", true}, {"result", false}};
-    struct bench_table table;
+    static const char *const heads[] = {"what",  "target",     "ours",  "other",
+                                        "whose", "ours/other", "result"};
+    struct cli_table table;
     size_t judged  = 0;
     size_t reached = 0;
 
-    bench_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    cli_table_open(&table, "llrrlrl");
+    cli_table_add_row(&table, heads);
     for (size_t i = 0; i < run->suite->target_count; i++) {
         const struct bench_target *target = &run->suite->targets[i];
         struct verdict verdict            = {.target = target};
         size_t row = run->suite->points[bench_point(run->suite, target->point)].row;
-        char(*cells)[BENCH_TABLE_CELL_SIZE];
 
-        if (!bench_run_has(run, row, target->placement) ||
-            ((cells = bench_table_row(&table)) == NULL)) {
+        if (!bench_run_has(run, row, target->placement)) {
             continue;
         }
         find_figures(run, &verdict);
         judge(&verdict);
-        (void)snprintf(cells[0], sizeof(cells[0]), "%s", target->what);
-        describe(cells[1], target);
-        bench_print_number(cells[2], sizeof(cells[2]), verdict.ours);
-        bench_print_number(cells[3], sizeof(cells[3]), verdict.other);
-        (void)snprintf(cells[4], sizeof(cells[4]), "%s",
-                       isnan(verdict.other) ? "-" : verdict.whose);
-        bench_print_number(cells[5], sizeof(cells[5]),
-                           (verdict.other != 0) ? verdict.ours / verdict.other : NAN);
-        (void)snprintf(cells[6], sizeof(cells[6]), "%s",
-                       (verdict.result == NULL) ? "not measured" : verdict.result);
+        cli_table_add(&table, "%s", target->what);
+        add_target(&table, target);
+        cli_table_add(&table, "%s", bench_number_text(verdict.ours).text);
+        cli_table_add(&table, "%s", bench_number_text(verdict.other).text);
+        cli_table_add(&table, "%s", isnan(verdict.other) ? "-" : verdict.whose);
+        cli_table_add(
+            &table, "%s",
+            bench_number_text((verdict.other != 0) ? verdict.ours / verdict.other : NAN).text);
+        cli_table_add(&table, "%s", (verdict.result == NULL) ? "not measured" : verdict.result);
         judged += (verdict.result != NULL) ? 1 : 0;
         reached += ((verdict.result != NULL) && (strcmp(verdict.result, "reached") == 0)) ? 1 : 0;
     }
     fprintf(run->output.text, "\ntargets: %zu of %zu reached\n", reached, judged);
-    bench_table_print(&table, run->output.text);
-    bench_table_release(&table);
+    cli_table_close_parts(&table, run->output.text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/stats.h"
+#include "bench/common/bench.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,20 +2,18 @@
 #ifndef MEMSPAN_BENCH_DAXPY_H
 #define MEMSPAN_BENCH_DAXPY_H
 
+#include "bench/common/bench.h"
+#include <memspan/memspan.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
 /* The experiment of "OpenMP device memory spaces" §5: z[i] += a * x[i] + y[i], repeated, on
  * data that begins and ends in host memory. A variant is a path of the data to the device; an
  * engine does the work, and a program has exactly one:
  *   engine_kernels.c   the library's built-in kernels, on any device that has them
  *   engine_offload.c   OpenMP target regions, in a program built for offloading
  * Everything else (options, rounds, clocks, verification, output) is the same for both. */
-
-#include "bench/common/output.h"
-#include "bench/common/stats.h"
-#include "cmd/common/options.h"
-#include <memspan/memspan.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #define DAXPY_TEXT_SIZE 320
 
@@ -55,8 +53,8 @@ enum daxpy_phase {
         DAXPY_PHASE_COUNT
 };
 
-const char *daxpy_variant_name(enum daxpy_variant variant);
-const char *daxpy_phase_name(enum daxpy_phase phase);
+extern const char *const daxpy_variant_names[];
+extern const char *const daxpy_phase_names[];
 
 enum daxpy_state {
     DAXPY_VERIFIED,   /* measured, and every element is right */
@@ -67,7 +65,7 @@ enum daxpy_state {
 };
 
 /* "verified", "unverified", "waived", "WRONG", "FAILED". */
-const char *daxpy_state_name(enum daxpy_state state);
+extern const char *const daxpy_state_names[];
 
 /* The memory of one variant: what was asked for and what was given. */
 struct daxpy_memory {
@@ -122,7 +120,7 @@ struct daxpy_engine {
     bool (*copy_within)(struct daxpy_job *job);
     /* @p count repetitions; they are done, and z is the host's where it is shared, on return. */
     bool (*step)(struct daxpy_job *job, size_t count);
-    /* One sentence under the table (what mapping does), or false. */
+    /* One sentence under the table (what mapping does), or false; NULL: there is none. */
     bool (*remark)(int device, char *text, size_t text_size);
 };
 
@@ -134,27 +132,10 @@ extern const struct daxpy_engine daxpy_engine;
 /* Host and device are the same arrays, of the variant's memory. */
 bool daxpy_variant_shares(enum daxpy_variant variant);
 
-/* What daxpy was asked to do. */
-struct daxpy_plan {
-    struct cli_counts sizes;       /* elements of each array */
-    struct cli_counts repetitions; /* in any order */
-    size_t rounds;
-    int device;
-    unsigned variants; /* bits */
-    bool verify;
-    bool inject_error;
-    bool quick;
-    struct bench_output output;
-};
-
-/* A variant at one size and number of repetitions: its samples, one a round. */
-struct daxpy_row {
-    enum daxpy_variant variant;
-    size_t n;
-    size_t repetitions;
+/* A variant at one size and number of repetitions, beside its times in the run. */
+struct daxpy_cell {
     enum daxpy_state state;
     char reason[DAXPY_TEXT_SIZE];
-    struct bench_samples ns[DAXPY_PHASE_COUNT];
     struct bench_samples cpu_ns[DAXPY_PHASE_COUNT];
     struct bench_samples faults[DAXPY_PHASE_COUNT]; /* page faults */
 };
@@ -162,64 +143,101 @@ struct daxpy_row {
 /* Everything about one variant that does not depend on size and repetitions. */
 struct daxpy_subject {
     struct daxpy_memory memory;
-    bool chosen;
     enum daxpy_state state; /* VERIFIED: may be run */
     char reason[DAXPY_TEXT_SIZE];
     double warm_up_ns; /* its first use, with the build of the kernel; NAN where there was none */
 };
 
-/* A whole run. rows: size by size, repetitions by repetitions, variant by variant. */
-struct daxpy_run {
-    const struct daxpy_plan *plan;
+/* What daxpy was asked to do, and what it knows beside the run. There a size is a placement, a
+ * number of repetitions a row, a phase of these a point, a variant a peer. */
+extern struct daxpy {
+    struct cli_counts sizes;       /* elements of each array */
+    struct cli_counts repetitions; /* in any order */
+    int device;
+    bool verify;
+    bool inject_error;
     char device_title[160];
     struct daxpy_subject subjects[DAXPY_VARIANT_COUNT];
-    struct daxpy_row *rows;
-    size_t row_count;
+    struct daxpy_cell cells[CLI_COUNTS_MAX][CLI_COUNTS_MAX][DAXPY_VARIANT_COUNT];
     double copy_gb_per_s; /* the device within its own memory; NAN: not measured */
+} daxpy;
+
+extern struct bench_suite daxpy_suite;
+
+/* A measured variant: the indices of its size, repetitions and variant. */
+struct daxpy_place {
+    unsigned size;
+    size_t repetitions;
+    enum daxpy_variant variant;
 };
 
-/* Run the variant of @p job once and add a sample to each phase of @p row; after an error its state
- * and reason change. */
-void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row);
+static inline struct daxpy_cell *daxpy_cell(struct daxpy_place place)
+{
+    return &daxpy.cells[place.size][place.repetitions][place.variant];
+}
+
+static inline size_t daxpy_point(size_t repetitions, enum daxpy_phase phase)
+{
+    return repetitions * DAXPY_PHASE_COUNT + (size_t)phase;
+}
+
+/* Its median time of a phase; NAN where there is none. */
+double daxpy_ns(const struct bench_run *run, struct daxpy_place place, enum daxpy_phase phase);
+
+/* Readings of all phases; NAN where the variant has no such phase. */
+struct daxpy_readings {
+    double ns[DAXPY_PHASE_COUNT];
+    double cpu_ns[DAXPY_PHASE_COUNT];
+    double faults[DAXPY_PHASE_COUNT];
+};
+
+/* Run the variant of @p job once. DAXPY_VERIFIED, or what is wrong, and the reason. */
+enum daxpy_state daxpy_job_run(struct daxpy_job *job, struct daxpy_readings *readings_p,
+                               char *reason);
 
 /* GB/s, read and written, of the device's copies of @p n doubles within its own memory; NAN where
  * it cannot. */
 double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory);
 
-/* The row, or NULL where it was not asked for. */
-struct daxpy_row *daxpy_run_row(const struct daxpy_run *run, size_t n, size_t repetitions,
-                                enum daxpy_variant variant);
-
 /* Bytes copied between host and device in the timed part, by the program or the runtime's map. */
-double daxpy_row_copied_bytes(const struct daxpy_row *row);
+double daxpy_copied_bytes(struct daxpy_place place);
 
 /* Bytes that one repetition of the kernel reads and writes: three loads and a store an element. */
-double daxpy_row_kernel_bytes(const struct daxpy_row *row);
+double daxpy_kernel_bytes(struct daxpy_place place);
 
 /* Time of a warm repetition: steady, or first use where there is only one. */
-double daxpy_row_repetition_ns(const struct daxpy_row *row);
+double daxpy_repetition_ns(const struct bench_run *run, struct daxpy_place place);
 
-/* The rate of a repetition as a share of the device's own copies; NAN: not measured, or the
- * host. */
-double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row);
+/* "10 Mi", "256 Ki", "1000". */
+struct bench_text daxpy_count_text(size_t count);
 
-/* "10 Mi", "256 Ki", "1000". Returns @p text. */
-const char *daxpy_count_text(char *text, size_t text_size, size_t count);
+/* notes.c: what was given or waived and why, and how the variants compare. */
+void daxpy_make_notes(const struct bench_run *run, bench_note_fn emit, void *context);
 
-/* The sentences under the table, one by one, for the text and the report: what was given or waived
- * and why, and how the variants compare. */
-typedef void (*daxpy_note_fn)(void *context, const char *text);
-void daxpy_make_notes(const struct daxpy_run *run, daxpy_note_fn emit, void *context);
+/* text.c: the text and the columns of a report. */
+void daxpy_print_device(const struct bench_run *run);
+void daxpy_print_size(const struct bench_run *run, unsigned size);
+void daxpy_put_head(struct bench_report *report, const struct bench_run *run);
+bool daxpy_has_row(const struct bench_run *run, unsigned size, size_t point, size_t variant);
+void daxpy_put_row(struct bench_report *report, const struct bench_run *run, unsigned size,
+                   size_t point, size_t variant);
 
-/* The text: head before the first round, a table after each size, the rest at the end. */
-void daxpy_print_head(const struct daxpy_run *run);
-void daxpy_print_size(const struct daxpy_run *run, size_t n);
-void daxpy_print_foot(const struct daxpy_run *run);
+/* memory.c: devices and requests for memory, of both engines. */
 
-/* CSV, JSON and SVG where they were asked for. False after a message. */
-bool daxpy_write_files(const struct daxpy_run *run);
+/* After a request for an allocator failed: DAXPY_WAIVED where the device or its driver has no such
+ * thing, DAXPY_FAILED where it should have; the library's message goes to @p reason. */
+enum daxpy_state daxpy_memory_refused(char *reason);
 
-/* "memspan-bench daxpy": exit code 0 all verified or waived, 1 not, 2 wrong arguments. */
-int daxpy_main(int argument_count, char *const *arguments);
+/* Fill in what was asked and given from memory->allocator. @p pinned: it was asked to be pinned. */
+bool daxpy_memory_describe(struct daxpy_memory *memory, bool pinned, char *reason);
+
+/* Why nothing but the host's own variants runs where the device is the host. True: waived. */
+bool daxpy_memory_needs_device(enum daxpy_variant variant, int device, char *reason);
+
+/* Write "WHAT: the library's last error" into the job's problem; returns false. */
+bool daxpy_job_failed(struct daxpy_job *job, const char *what);
+
+/* "cuda 'NAME', DRIVER"; else the library's message, and false. */
+bool daxpy_device_title(int device, char *title, size_t title_size);
 
 #endif /* MEMSPAN_BENCH_DAXPY_H */

@@ -5,8 +5,8 @@
  * keeps the device memory from one repetition to the next, which an OpenMP map does not: it
  * pays for copies, not for allocations. */
 
-#include "bench/daxpy/memory.h"
-#include "cmd/common/message.h"
+#include "bench/daxpy/daxpy.h"
+#include "cmd/common/cli.h"
 #include <stdio.h>
 
 /* Where no device has the kernels it is the first, whose rows say why they are waived. */
@@ -176,14 +176,6 @@ static bool step(struct daxpy_job *job, size_t count)
            daxpy_job_failed(job, "synchronise");
 }
 
-static bool remark(int device, char *text, size_t text_size)
-{
-    (void)device;
-    (void)text;
-    (void)text_size;
-    return false;
-}
-
 const char cli_name[] = "memspan-bench";
 
 const struct daxpy_engine daxpy_engine = {
@@ -200,5 +192,4 @@ const struct daxpy_engine daxpy_engine = {
     .copy_out       = copy_out,
     .copy_within    = copy_within,
     .step           = step,
-    .remark         = remark,
 };

@@ -6,8 +6,8 @@
  * (managed, coherent, host-pinned) without a map clause: it has one address, and the runtime passes
  * unknown pointers unchanged. */
 
-#include "bench/daxpy/memory.h"
-#include "cmd/common/message.h"
+#include "bench/daxpy/daxpy.h"
+#include "cmd/common/cli.h"
 #include <malloc.h>
 #include <memspan/omp.h>
 #include <omp.h>

@@ -5,8 +5,8 @@
  * rounds, fused or not, in any order, on any device. The right result is a formula, compared bit
  * by bit. */
 
-#include "bench/common/clock.h"
-#include "bench/daxpy/memory.h"
+#include "bench/daxpy/daxpy.h"
+#include "cmd/common/clock.h"
 #include <malloc.h>
 #include <math.h>
 #include <stdint.h>
@@ -145,23 +145,21 @@ struct watch {
     int64_t wall_ns;
     int64_t cpu_ns;
     int64_t faults;
-    double phases_ns[DAXPY_PHASE_COUNT];
-    double phases_cpu_ns[DAXPY_PHASE_COUNT];
-    double phases_faults[DAXPY_PHASE_COUNT];
+    struct daxpy_readings readings;
 };
 
 static void watch_start(struct watch *watch)
 {
-    watch->faults  = bench_clock_faults();
-    watch->cpu_ns  = bench_clock_cpu_ns();
-    watch->wall_ns = bench_clock_ns();
+    watch->faults  = cli_clock_faults();
+    watch->cpu_ns  = cli_clock_cpu_ns();
+    watch->wall_ns = cli_clock_ns();
 }
 
 static void watch_stop(struct watch *watch, enum daxpy_phase phase)
 {
-    watch->phases_ns[phase]     = (double)(bench_clock_ns() - watch->wall_ns);
-    watch->phases_cpu_ns[phase] = (double)(bench_clock_cpu_ns() - watch->cpu_ns);
-    watch->phases_faults[phase] = (double)(bench_clock_faults() - watch->faults);
+    watch->readings.ns[phase]     = (double)(cli_clock_ns() - watch->wall_ns);
+    watch->readings.cpu_ns[phase] = (double)(cli_clock_cpu_ns() - watch->cpu_ns);
+    watch->readings.faults[phase] = (double)(cli_clock_faults() - watch->faults);
     watch_start(watch);
 }
 
@@ -199,77 +197,56 @@ static bool measure(struct daxpy_job *job, struct watch *watch)
     return true;
 }
 
-/* RUN and TOTAL. For device-resident data, fill and copies are not in the sums. */
-static double sum_run(const double *phases, enum daxpy_variant variant)
+/* RUN and TOTAL, and STEADY by the repetition. For device-resident data, fill and copies are not in
+ * the sums. */
+static void sum_phases(double *phases, const struct daxpy_job *job)
 {
     double copies =
-        (variant == DAXPY_COPY_ONCE) ? phases[DAXPY_COPY_IN] + phases[DAXPY_COPY_OUT] : 0;
+        (job->variant == DAXPY_COPY_ONCE) ? phases[DAXPY_COPY_IN] + phases[DAXPY_COPY_OUT] : 0;
+    double filling = (job->variant == DAXPY_DEVICE_RESIDENT) ? 0 : phases[DAXPY_FILL];
 
-    return phases[DAXPY_FIRST] + phases[DAXPY_STEADY] + copies;
-}
-
-static double sum_total(const double *phases, enum daxpy_variant variant)
-{
-    double filling = (variant == DAXPY_DEVICE_RESIDENT) ? 0 : phases[DAXPY_FILL];
-
-    return phases[DAXPY_ALLOCATE] + filling + sum_run(phases, variant) + phases[DAXPY_FREE];
-}
-
-static void add_samples(struct bench_samples *samples, double *phases, const struct daxpy_job *job)
-{
-    phases[DAXPY_RUN]   = sum_run(phases, job->variant);
-    phases[DAXPY_TOTAL] = sum_total(phases, job->variant);
-    for (size_t i = 0; i < DAXPY_PHASE_COUNT; i++) {
-        bool copy = (i == DAXPY_COPY_IN) || (i == DAXPY_COPY_OUT);
-        if ((copy && !copies_once(job->variant)) ||
-            ((i == DAXPY_STEADY) && job->repetitions == 1)) {
-            continue;
-        }
-        (void)bench_samples_add(&samples[i], (i == DAXPY_STEADY)
-                                                 ? phases[i] / (double)(job->repetitions - 1)
-                                                 : phases[i]);
+    phases[DAXPY_RUN]   = phases[DAXPY_FIRST] + phases[DAXPY_STEADY] + copies;
+    phases[DAXPY_TOTAL] = phases[DAXPY_ALLOCATE] + filling + phases[DAXPY_RUN] + phases[DAXPY_FREE];
+    phases[DAXPY_STEADY] =
+        (job->repetitions > 1) ? phases[DAXPY_STEADY] / (double)(job->repetitions - 1) : NAN;
+    if (!copies_once(job->variant)) {
+        phases[DAXPY_COPY_IN]  = NAN;
+        phases[DAXPY_COPY_OUT] = NAN;
     }
 }
 
-static void set_state(struct daxpy_row *row, enum daxpy_state state, const char *reason)
-{
-    row->state = state;
-    (void)snprintf(row->reason, sizeof(row->reason), "%s", reason);
-}
-
-void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row)
+enum daxpy_state daxpy_job_run(struct daxpy_job *job, struct daxpy_readings *readings_p,
+                               char *reason)
 {
     struct watch watch = {0};
     bool measured      = measure(job, &watch);
-    bool good          = measured;
     bool right         = true;
-    char reason[DAXPY_TEXT_SIZE];
 
-    if (!good) {
-        (void)snprintf(reason, sizeof(reason), "%s", job->problem); /* a free may fail as well */
+    if (!measured) {
+        (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", job->problem); /* a free may fail as well */
     }
-    if (good && plan->verify) {
-        if (plan->inject_error) {
+    if (measured && daxpy.verify) {
+        if (daxpy.inject_error) {
             job->host.z[job->n - 1] = nextafter(job->host.z[job->n - 1], INFINITY);
         }
         right = verify(job, reason);
     }
     watch_start(&watch);
-    if (!release(job)) {
-        good = false;
+    if (!release(job) && measured) {
+        (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", job->problem);
+        measured = false;
     }
     watch_stop(&watch, DAXPY_FREE);
     (void)memspan_trim(); /* the next run begins with as little memory as this one */
     (void)malloc_trim(0); /* drivers on the processor take their memory from malloc */
-    if (!good) {
-        set_state(row, DAXPY_FAILED, measured ? job->problem : reason);
-    } else if (!right) {
-        set_state(row, DAXPY_WRONG, reason);
-    } else {
-        add_samples(row->ns, watch.phases_ns, job);
-        add_samples(row->cpu_ns, watch.phases_cpu_ns, job);
-        add_samples(row->faults, watch.phases_faults, job);
+    if (!measured) {
+        return DAXPY_FAILED;
     }
+    sum_phases(watch.readings.ns, job);
+    sum_phases(watch.readings.cpu_ns, job);
+    sum_phases(watch.readings.faults, job);
+    *readings_p = watch.readings;
+    return right ? DAXPY_VERIFIED : DAXPY_WRONG;
 }
 
 double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory)
@@ -283,13 +260,13 @@ double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memor
     job.target.x = daxpy_engine.memory_alloc(&job, size_bytes);
     job.target.y = (job.target.x == NULL) ? NULL : daxpy_engine.memory_alloc(&job, size_bytes);
     for (int i = 0; (job.target.y != NULL) && (i < TIMES); i++) {
-        int64_t begin = bench_clock_ns();
+        int64_t begin = cli_clock_ns();
         double rate;
         if (!daxpy_engine.copy_within(&job)) {
             best = NAN;
             break;
         }
-        rate = 2.0 * (double)size_bytes / (double)(bench_clock_ns() - begin);
+        rate = 2.0 * (double)size_bytes / (double)(cli_clock_ns() - begin);
         best = !(best >= rate) ? rate : best;
     }
     if (job.target.y != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/daxpy/memory.h"
+#include "bench/daxpy/daxpy.h"
 #include <stdio.h>
 
 enum daxpy_state daxpy_memory_refused(char *reason)

@@ -2,7 +2,7 @@
 /* fft.c: the kernels. The matrix is the sum of two waves, whose transform is two values; the
  * inverse transform must give the matrix again. Complex numbers are pairs of doubles. */
 
-#include "bench/hybrid/fft.h"
+#include "bench/hybrid/job.h"
 #include <math.h>
 
 enum { RUNS = 3, WAVE_ROW = 3, WAVE_COLUMN = 5, WEAK_ROW = 1, WEAK_COLUMN = 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fft_extended.c: the all-to-all exchange; device memory is symmetric, and on the wire. */
-#include "bench/hybrid/fft.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 void fft_exchange(char *receive, char *send, size_t block_bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fft_mpi.c: the all-to-all exchange; messages from and to device memory. */
-#include "bench/hybrid/fft.h"
+#include "bench/hybrid/job.h"
 #include <mpi.h>
 
 void fft_exchange(char *receive, char *send, size_t block_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fft_standard.c: the all-to-all exchange.
  * OpenSHMEM reaches host memory alone, copies on both sides. */
-#include "bench/hybrid/fft.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 void fft_exchange(char *receive, char *send, size_t block_bytes)

@@ -2,7 +2,7 @@
 /* heat.c: the kernels and the grid. The field is the product of one cosine for each axis, an
  * eigenvector of the stencil: a step multiplies it by a constant. */
 
-#include "bench/hybrid/heat.h"
+#include "bench/hybrid/job.h"
 #include <math.h>
 
 enum { AXES = 3, RUNS = 3, STEPS = 20 };

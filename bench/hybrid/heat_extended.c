@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heat_extended.c: the six faces of a step; device memory is symmetric, and on the wire. */
-#include "bench/hybrid/heat.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived[HEAT_FACES]; /* steps */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heat_mpi.c: the six faces of a step; messages from and to device memory. */
-#include "bench/hybrid/heat.h"
+#include "bench/hybrid/job.h"
 #include <mpi.h>
 
 static MPI_Request requests[2 * HEAT_FACES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heat_standard.c: the six faces of a step.
  * OpenSHMEM reaches host memory alone, copies on both sides. */
-#include "bench/hybrid/heat.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived[HEAT_FACES]; /* steps */

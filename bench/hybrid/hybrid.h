@@ -6,7 +6,7 @@
  * mini-apps of this folder with device memory on the wire, beside the same staged in host memory
  * and by MPI. A peer is a form. */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 
 /* X(symbol, name, only ours, help) */
 #define HYBRID_ROW_MAP(X)                                                                          \

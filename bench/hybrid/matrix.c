@@ -2,7 +2,7 @@
 /* matrix.c: the kernel, and its verification after Freivalds: C x = A (B x) for a vector. All
  * elements are small integers, so that sums are exact in any order. */
 
-#include "bench/hybrid/matrix.h"
+#include "bench/hybrid/job.h"
 #include <stdlib.h>
 
 enum { RUNS = 3, FIRST = 1, SECOND = 2, VECTOR = 3 };

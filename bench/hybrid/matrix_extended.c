@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* matrix_extended.c: stripes to the next PE; device memory is symmetric, and on the wire. */
-#include "bench/hybrid/matrix.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* matrix_mpi.c: stripes to the next PE; messages from and to device memory. */
-#include "bench/hybrid/matrix.h"
+#include "bench/hybrid/job.h"
 #include <mpi.h>
 
 static MPI_Request requests[2];

@@ -2,7 +2,7 @@
 /* matrix_standard.c: the stripes go around in host memory; only the first is copied from the
  * device. */
 
-#include "bench/hybrid/matrix.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived;

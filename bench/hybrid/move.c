@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move.c: latencies by size: half a round trip between two PEs, and collectives. */
 
-#include "bench/hybrid/move.h"
+#include "bench/hybrid/job.h"
 
 static const size_t sizes[] = {8, 64, 1024, 8192, 65536, 1048576, 4194304};
 

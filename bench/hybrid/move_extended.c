@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move_extended.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
  * Device memory is symmetric, and on the wire. */
-#include "bench/hybrid/move.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move_mpi.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
  * Messages from and to device memory. */
-#include "bench/hybrid/move.h"
+#include "bench/hybrid/job.h"
 #include <mpi.h>
 
 static void send(const char *source, size_t size_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move_standard.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
  * OpenSHMEM reaches host memory alone, copies on both sides. */
-#include "bench/hybrid/move.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 static uint64_t arrived;

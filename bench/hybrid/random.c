@@ -2,7 +2,7 @@
 /* random.c: the table on the device, and its verification: an even number of equal runs leaves it
  * as it was. Two PEs that get a word at the same time lose an update; HPCC allows one in 100. */
 
-#include "bench/hybrid/random.h"
+#include "bench/hybrid/job.h"
 
 enum { RUNS = 4, LEAST = 256, LEAST_NS = 100000000 };
 

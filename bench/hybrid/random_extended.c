@@ -2,7 +2,7 @@
 /* random_extended.c: gets and puts of 1024 words at a time, the most that HPCC allows to be held
  * back. */
 
-#include "bench/hybrid/random.h"
+#include "bench/hybrid/job.h"
 #include <shmem.h>
 
 enum { ROUND = 1024 };

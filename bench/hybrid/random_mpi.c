@@ -2,7 +2,7 @@
 /* random_mpi.c: numbers go to the PEs of their words in rounds of 1024, the most that HPCC allows
  * to be held back. */
 
-#include "bench/hybrid/random.h"
+#include "bench/hybrid/job.h"
 #include <mpi.h>
 #include <stdlib.h>
 

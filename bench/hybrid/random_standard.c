@@ -3,7 +3,7 @@
  * it copies the word to the host, sends it, waits for the new value, and copies that to the device.
  * No update is lost: the own words take the same path. */
 
-#include "bench/hybrid/random.h"
+#include "bench/hybrid/job.h"
 #include <pthread.h>
 #include <shmem.h>
 

@@ -3,7 +3,7 @@
  * round begins with the next form. */
 
 #include "bench/hybrid/hybrid.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <memspan/memspan.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* network.c: what is promised between hosts. Put, get and fetch-add against the network library
  * alone; everything against the best of the peers, best and median. */
 
-#include "bench/common/table.h"
 #include "bench/rma/rma.h"
 #include <math.h>
 #include <string.h>
@@ -51,7 +50,7 @@ size_t rma_limit_of(const struct bench_run *run, size_t peer)
 
 struct verdicts {
     const struct bench_run *run;
-    struct bench_table table; /* of what was missed */
+    struct cli_table table; /* of what was missed */
     size_t judged;
     size_t reached;
 };
@@ -61,7 +60,7 @@ static void judge(struct verdicts *verdicts, const char *what, enum rma_placemen
 {
     const struct bench_run *run = verdicts->run;
     double ratio                = run->suite->points[point].more ? other / ours : ours / other;
-    char(*cells)[BENCH_TABLE_CELL_SIZE];
+    struct cli_table *table     = &verdicts->table;
 
     if (isnan(ratio)) {
         return;
@@ -71,26 +70,23 @@ static void judge(struct verdicts *verdicts, const char *what, enum rma_placemen
         verdicts->reached++;
         return;
     }
-    cells = bench_table_row(&verdicts->table);
-    if (cells != NULL) {
-        (void)snprintf(cells[0], sizeof(cells[0]), "%s", run->suite->points[point].name);
-        (void)snprintf(cells[1], sizeof(cells[1]), "%s", run->suite->placements[placement].name);
-        (void)snprintf(cells[2], sizeof(cells[2]), "%s", what);
-        bench_print_number(cells[3], sizeof(cells[3]), ours);
-        bench_print_number(cells[4], sizeof(cells[4]), other);
-        (void)snprintf(cells[5], sizeof(cells[5]), "%s", run->peers[peer].name);
-        bench_print_number(cells[6], sizeof(cells[6]), ratio);
-    }
+    cli_table_add(table, "%s", run->suite->points[point].name);
+    cli_table_add(table, "%s", run->suite->placements[placement].name);
+    cli_table_add(table, "%s", what);
+    cli_table_add(table, "%s", bench_number_text(ours).text);
+    cli_table_add(table, "%s", bench_number_text(other).text);
+    cli_table_add(table, "%s", run->peers[peer].name);
+    cli_table_add(table, "%s", bench_number_text(ratio).text);
 }
 
 static void begin(struct verdicts *verdicts, const struct bench_run *run)
 {
-    static const struct bench_table_column columns[] = {
-        {"missed", false}, {"placement", false}, {"what", false},      {"ours", true},
-        {"other", true},   {"whose", false},     {"times worse", true}};
+    static const char *const heads[] = {"missed", "placement", "what",       "ours",
+                                        "other",  "whose",     "times worse"};
 
     *verdicts = (struct verdicts){.run = run};
-    bench_table_init(&verdicts->table, columns, sizeof(columns) / sizeof(columns[0]));
+    cli_table_open(&verdicts->table, "lllrrlr");
+    cli_table_add_row(&verdicts->table, heads);
 }
 
 static void end(struct verdicts *verdicts, const char *title)
@@ -99,9 +95,10 @@ static void end(struct verdicts *verdicts, const char *title)
 
     fprintf(text, "\n%s: %zu of %zu reached\n", title, verdicts->reached, verdicts->judged);
     if (verdicts->reached < verdicts->judged) {
-        bench_table_print(&verdicts->table, text);
+        cli_table_close_parts(&verdicts->table, text);
+    } else {
+        cli_table_free(&verdicts->table);
     }
-    bench_table_release(&verdicts->table);
 }
 
 /* Put + quiet, get, fetch-add. The raw libraries have no other operation that is the same. */

@@ -4,8 +4,7 @@
  * is not measured in its place. */
 
 #include "bench/rma/rma.h"
-#include "cmd/common/folder.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * worker/, and its launcher starts it. The peer "limit" does the same to plain shared memory, and
  * programs of --beside (raw/) to a network library. */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 
 /* X(symbol, name, where it is measured, help) */
 #define RMA_ROW_MAP(X)                                                                             \

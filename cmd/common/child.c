@@ -9,8 +9,8 @@
  * would end this process are blocked meanwhile and read from a descriptor: the child is killed
  * first, then the signal is raised again. */
 
-#include "cmd/common/child.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -234,14 +234,6 @@ static int start(struct run *run)
 
 /* ---- its run ---- */
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + ((double)now.tv_nsec * 1e-9);
-}
-
 /* Append. When @p bytes are full their first half is dropped: the end is the most informative.
  * False without memory. */
 static bool append(struct cli_bytes *bytes, size_t max_bytes, const char *data, size_t size_bytes)
@@ -328,10 +320,10 @@ static bool serve(struct run *run, int wait_ms)
  * process was stopped has ended in time. */
 static bool wait_for_end(struct run *run, double limit_s)
 {
-    double end_s = now_s() + limit_s;
+    double end_s = cli_clock_s() + limit_s;
 
     while (!has_ended(run) && (run->ended_by == 0)) {
-        double left_s = end_s - now_s();
+        double left_s = end_s - cli_clock_s();
 
         if (left_s <= 0) {
             return false;
@@ -348,9 +340,9 @@ static bool wait_for_end(struct run *run, double limit_s)
  * ever. */
 static void drain(struct run *run)
 {
-    double end_s = now_s() + 1;
+    double end_s = cli_clock_s() + 1;
 
-    while ((now_s() < end_s) && serve(run, 0)) {
+    while ((cli_clock_s() < end_s) && serve(run, 0)) {
     }
 }
 
@@ -421,7 +413,7 @@ void cli_child_run(const struct cli_child *child, struct cli_result *result_p)
     struct run run = {
         .child = child, .result = result_p, .out = {-1, -1}, .error = {-1, -1}, .signals = -1};
     struct rusage usage = {0};
-    double begin_s      = now_s();
+    double begin_s      = cli_clock_s();
     int status          = 0;
     bool in_time;
 
@@ -440,7 +432,7 @@ void cli_child_run(const struct cli_child *child, struct cli_result *result_p)
     kill(run.pid, SIGKILL);
     drain(&run);
     reap(&run, &status, &usage);
-    result_p->wall_s = now_s() - begin_s;
+    result_p->wall_s = cli_clock_s() - begin_s;
     result_p->cpu_s  = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     finish(&run);

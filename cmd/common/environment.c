@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* environment.c: the only place where programs read the environment. */
 
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

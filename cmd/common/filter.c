@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* filter.c: from /proc/self/status. */
 
-#include "cmd/common/filter.h"
+#include "cmd/common/cli.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * has ended. It is in a session of its own, where signals of the terminal do not reach it. It makes
  * the folder itself: at no time is there one that is not removed. */
 
-#include "cmd/common/folder.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

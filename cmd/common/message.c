@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.c: lines on standard error, and suggestions for misspelt words. */
 
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

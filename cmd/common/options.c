@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c: the parser of command lines. */
 
-#include "cmd/common/options.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -126,25 +124,37 @@ static bool read_digits(struct word word, size_t *value_p, size_t *used_p)
     return i > 0;
 }
 
-static bool read_count(const struct cli_option *option, struct word word, size_t *count_p)
+bool cli_read_size(const char *text, size_t length, size_t *size_p)
 {
     static const char units[] = "kmgt";
+    struct word word          = {text, length};
     const char *unit          = NULL;
     size_t value;
     size_t used;
 
     if (!read_digits(word, &value, &used)) {
-        return refuse_word(option, word, "is not a count: digits, then k, m, g or t");
+        return false;
     }
-    if (used + 1 == word.length) {
-        unit = memchr(units, tolower((unsigned char)word.text[used]), sizeof(units) - 1);
+    if (used + 1 == length) {
+        unit = memchr(units, tolower((unsigned char)text[used]), sizeof(units) - 1);
     }
-    if ((used != word.length) && (unit == NULL)) {
-        return refuse_word(option, word, "is not a count: digits, then k, m, g or t");
+    if ((used != length) && (unit == NULL)) {
+        return false;
     }
     if (unit != NULL) {
         unsigned shift = 10 * (unsigned)(unit - units + 1);
         value          = (value > (SIZE_MAX >> shift)) ? SIZE_MAX : (value << shift);
+    }
+    *size_p = value;
+    return true;
+}
+
+static bool read_count(const struct cli_option *option, struct word word, size_t *count_p)
+{
+    size_t value;
+
+    if (!cli_read_size(word.text, word.length, &value)) {
+        return refuse_word(option, word, "is not a count: digits, then k, m, g or t");
     }
     if (!check_range(option, word, (double)value)) {
         return false;
@@ -333,23 +343,14 @@ bool cli_read_value(const struct cli_option *option, const char *value)
 /* The words of @p text in lines that begin at column @p indent. */
 static void print_wrapped(const char *text, int indent)
 {
-    int column            = indent;
-    const char *separator = "";
-
     while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
+        size_t length = cli_line(text, strlen(text), (size_t)(LINE_MAX_COLUMNS - indent));
 
-        if ((separator[0] != '\0') && (column + 1 + length > LINE_MAX_COLUMNS)) {
-            printf("\n%*s", indent, "");
-            column    = indent;
-            separator = "";
-        }
-        column += printf("%s%.*s", separator, length, text);
+        printf("%.*s\n", (int)length, text);
         text += length;
         text += strspn(text, " ");
-        separator = " ";
+        printf("%*s", (*text == '\0') ? 0 : indent, "");
     }
-    printf("\n");
 }
 
 /* What stands left of an option's help; its length. */

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c: memquery shows which memory the host and its devices can reach, and what an allocation
  * would get. Read options.c, probe/probe.c (why drivers are queried in a child),
- * model/snapshot.h and the file of the answer. */
+ * model/snapshot.c and the file of the answer. */
 
-#include "cmd/common/message.h"
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/options.h"
-#include "cmd/memquery/output/csv.h"
-#include "cmd/memquery/output/device.h"
-#include "cmd/memquery/output/fit.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/svg.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/probe.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -75,7 +64,7 @@ int main(int argc, char **argv)
     case CLI_PARSED:
         break;
     }
-    grid_limit((options.format == FORMAT_TABLE) ? fit_width() : 0);
+    cli_table_limit((options.format == FORMAT_TABLE) ? cli_width(stdout) : 0);
     switch (options.mode) {
     case MODE_PLAN:
         return probe_answer(&options, report_plan);

@@ -2,15 +2,15 @@
 /* options.c: the table of options, and checks across options. */
 
 #include "cmd/memquery/options.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdio.h>
 
 static struct options parsed;
 static bool is_asked; /* a question has been read */
 static unsigned measure_words;
 
-enum { QUICK, FULL, AGAIN, CACHED, NO_CACHE };
-static const char *const measures[] = {"quick", "full", "again", "cached", "no-cache", NULL};
+enum { QUICK, FULL };
+static const char *const measures[] = {"quick", "full", NULL};
 static const char *const formats[]  = {"table", "json", "csv", "svg", NULL}; /* enum format */
 static const char *const depths[]   = {"safe", "none", "full", NULL};        /* enum probe_depth */
 
@@ -88,8 +88,7 @@ static const struct cli_option rows[] = {
      .words = measures,
      .given = &parsed.measure.wanted,
      .help  = "bandwidth and latency of each memory from each device; WORDS are quick (default) or "
-              "full, and again, cached or no-cache: figures of earlier runs are taken from the "
-              "cache, not taken, nothing else, or neither"},
+              "full"},
     {.names = "--timeout",
      .form  = CLI_SECONDS,
      .value = &parsed.timeout_s,
@@ -106,24 +105,11 @@ static bool refuse(const char *message)
     return false;
 }
 
-static bool complete_measure(struct measure_request *request)
-{
-    request->full        = (measure_words & (1u << FULL)) != 0;
-    request->again       = (measure_words & (1u << AGAIN)) != 0;
-    request->cached_only = (measure_words & (1u << CACHED)) != 0;
-    request->no_cache    = (measure_words & (1u << NO_CACHE)) != 0;
-    if (request->cached_only && (request->again || request->no_cache)) {
-        cli_complain("--measure: \"cached\" cannot be combined with \"%s\"",
-                     request->again ? "again" : "no-cache");
-        return false;
-    }
-    return true;
-}
-
 static bool complete(struct options *options)
 {
     bool shows = (options->mode <= MODE_MATRIX);
 
+    options->measure.full = (measure_words & (1u << FULL)) != 0;
     if (options->measure.wanted && !shows) {
         return refuse("--measure cannot be combined with a question");
     }
@@ -139,7 +125,7 @@ static bool complete(struct options *options)
         bool longest       = options->measure.wanted && options->measure.full;
         options->timeout_s = longest ? 600 : (long_work ? 60 : 10);
     }
-    return complete_measure(&options->measure);
+    return true;
 }
 
 enum cli_outcome options_parse(int argc, char **argv, struct options *options_p)

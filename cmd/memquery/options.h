@@ -4,7 +4,7 @@
 
 /* The command line. */
 
-#include "cmd/common/options.h"
+#include "cmd/common/cli.h"
 #include <stdbool.h>
 
 enum mode {
@@ -33,9 +33,6 @@ struct measure_figures;
 struct measure_request {
     bool wanted;
     bool full;                       /* large sizes, a second for each figure */
-    bool again;                      /* figures of earlier runs are not used */
-    bool cached_only;                /* only figures of earlier runs */
-    bool no_cache;                   /* the cache is neither read nor written */
     struct measure_figures *figures; /* NULL before they are measured */
 };
 

@@ -2,7 +2,7 @@
 /* advice.c: what moves over a window is proportional to how often it is accessed, so memory that is
  * accessed more often has more use of each byte of the fast memory. */
 
-#include "cmd/memspan-advise/advice.h"
+#include "cmd/memspan-advise/advise.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c: memspan-advise runs a program, sees what its memory is used for, and says where it should
- * be. preload/ is in the program while it runs; profile.h is what comes back. */
+ * be. preload/ is in the program while it runs; profile.c reads what comes back. */
 
-#include "cmd/common/environment.h"
-#include "cmd/common/folder.h"
-#include "cmd/common/message.h"
-#include "cmd/common/options.h"
-#include "cmd/memspan-advise/advice.h"
-#include "cmd/memspan-advise/name.h"
-#include "cmd/memspan-advise/profile.h"
-#include "cmd/memspan-advise/report.h"
-#include "cmd/memspan-advise/run.h"
+#include "cmd/common/cli.h"
+#include "cmd/memspan-advise/advise.h"
 #include <dirent.h>
 #include <errno.h>
 #include <memspan/memspan.h>

@@ -2,8 +2,8 @@
 /* name.c: a site is named by the innermost frame that no other site has, and whose line is the
  * program's own: standard containers allocate in headers of the system. */
 
-#include "cmd/memspan-advise/name.h"
-#include "cmd/common/child.h"
+#include "cmd/common/cli.h"
+#include "cmd/memspan-advise/advise.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.c: files of one or several processes, added. */
 
-#include "cmd/memspan-advise/profile.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/memspan-advise/advise.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c: the table, and the placement file. */
 
-#include "cmd/memspan-advise/report.h"
-#include "cmd/memspan-advise/advice.h"
+#include "cmd/memspan-advise/advise.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c: the libraries are named to the dynamic linker, the one that takes malloc's place first. */
 
-#include "cmd/memspan-advise/run.h"
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/filter.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/memspan-advise/advise.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <memspan/memspan.h>

@@ -2,10 +2,8 @@
 /* The guard reads from a pipe that is never written to: end of file means that the launcher has
  * ended. It is in a session of its own: signals of the terminal do not reach it. */
 
-#include "guard.h"
-#include "cmd/common/folder.h"
-#include "cmd/common/message.h"
-#include "options.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

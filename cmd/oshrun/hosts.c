@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.c: reading lists and files of hosts. */
 
-#include "hosts.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <memspan/launch.h>
 #include <search.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The job file is an unnamed memory file: nothing can be left behind. */
 
-#include "job.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,23 +13,15 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FD_MIN 200 /* programs may expect low numbers to be free */
-
-double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static uint64_t draw_cookie(void)
 {
     uint64_t cookie = 0;
     if (getrandom(&cookie, sizeof(cookie), GRND_NONBLOCK) != (ssize_t)sizeof(cookie)) {
-        cookie = (uint64_t)getpid() << 32 ^ (uint64_t)(now_s() * 1e9);
+        cookie = (uint64_t)getpid() << 32 ^ (uint64_t)(cli_clock_s() * 1e9);
     }
     return cookie;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launcher.c: the command line of another launcher, and its run. */
 
-#include "launcher.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
-#include "job.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <memspan/launch.h>
 #include <signal.h>
@@ -354,13 +353,13 @@ static void execute(char *const *words)
 static int next_signal(const sigset_t *set, double until_s)
 {
     siginfo_t info;
-    double left_s = until_s - now_s();
+    double left_s = until_s - cli_clock_s();
     left_s        = left_s < 0 ? 0 : left_s > 1e6 ? 1e6 : left_s;
 
     struct timespec left = {(time_t)left_s, (long)((left_s - (double)(time_t)left_s) * 1e9)};
     int number           = sigtimedwait(set, &info, &left);
     if (number < 0) {
-        return now_s() >= until_s ? 0 : SIGCHLD; /* SIGCHLD: look, and wait again */
+        return cli_clock_s() >= until_s ? 0 : SIGCHLD; /* SIGCHLD: look, and wait again */
     }
     /* The terminal sends its signals to the launcher as well. */
     return info.si_code == SI_KERNEL ? SIGCHLD : number;
@@ -369,7 +368,7 @@ static int next_signal(const sigset_t *set, double until_s)
 /* Wait for the launcher, end it at the time limit. */
 static void supervise(pid_t pid, double limit_s, const sigset_t *set)
 {
-    double until_s = now_s() + limit_s;
+    double until_s = cli_clock_s() + limit_s;
     bool is_late   = false;
     int status     = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -381,7 +380,7 @@ static void supervise(pid_t pid, double limit_s, const sigset_t *set)
         } else if (number == 0) {
             cli_complain("time limit of %g s reached (--timeout); ending the job", limit_s);
             is_late = true;
-            until_s = now_s() + TERM_TIMEOUT_S;
+            until_s = cli_clock_s() + TERM_TIMEOUT_S;
             kill(pid, SIGTERM);
         }
     }

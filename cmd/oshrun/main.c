@@ -3,15 +3,9 @@
  * hosts are started by another launcher. Read memspan/launch.h (what a PE gets), start.c and
  * watch.c; launcher.c. */
 
-#include "cmd/common/message.h"
-#include "guard.h"
-#include "job.h"
-#include "launcher.h"
-#include "options.h"
-#include "output.h"
-#include "place.h"
-#include "start.h"
-#include "watch.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,15 +45,16 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
                        struct guard *guard, struct server *server)
 {
     char reason[512] = "";
-    const char *library;
-    *server = (struct server){.event_fd = -1};
-    if (options->pmix == SERVE_OFF && server_is_missed(path, &library)) {
+    char library[64];
+    enum server_need need = server_need(path, library, sizeof(library));
+    *server               = (struct server){.event_fd = -1};
+    if (options->pmix == SERVE_OFF && need == SERVER_REQUIRED) {
         cli_complain(
             "--pmix=off: %s links %s, whose processes are jobs of one PE each without a PMIx "
             "server",
             options->program[0], library);
     }
-    if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
+    if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && need == SERVER_USELESS)) {
         return true;
     }
     if (server_open(server, job->header->job_id, job->pe_count, guard, reason, sizeof(reason))) {
@@ -137,7 +132,7 @@ static int run(const struct options *options)
     watch.error_fd      = errors[0];
     starter.error_pe_fd = errors[1];
     if (options->timeout_s > 0) {
-        watch.deadline_s = now_s() + options->timeout_s;
+        watch.deadline_s = cli_clock_s() + options->timeout_s;
     }
     int status = start_all(&watch, &starter) ? 0 : 1;
     output_start(watch.output);

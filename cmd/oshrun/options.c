@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line. Options end at the program's name. */
 
-#include "options.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
-#include "cmd/common/options.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <memspan/launch.h>
 #include <stdio.h>
 #include <stdlib.h>

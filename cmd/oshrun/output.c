@@ -3,9 +3,9 @@
  * to their sink, in order of arrival. The start of a line without an end (a prompt, progress
  * dots) is shown after LINE_DELAY_S; if another PE prints first, the line is ended. */
 
-#include "output.h"
-#include "cmd/common/message.h"
-#include "job.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void take(const struct output *output, struct stream *stream, const char 
             stream->text = longer;
             memcpy(stream->text + stream->used, text, length);
             stream->used += length;
-            stream->since_s = now_s();
+            stream->since_s = cli_clock_s();
             if (newline != NULL || stream->used > LINE_BYTES_MAX) {
                 flush_start(output, stream);
             }
@@ -325,7 +325,7 @@ int output_poll(struct output *output, struct pollfd *events, int *timeout_ms)
     for (int i = 0; i < output->pe_count * output->sink_count; i++) {
         struct stream *stream = &output->streams[i];
         if (stream->used > 0) {
-            if (now_s() - stream->since_s > LINE_DELAY_S) {
+            if (cli_clock_s() - stream->since_s > LINE_DELAY_S) {
                 flush_start(output, stream);
             }
             int wait_ms = (int)(LINE_DELAY_S * 1000 / 2);

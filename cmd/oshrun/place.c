@@ -2,7 +2,7 @@
 /* A core is identified by the first of its processors that this process may use. More PEs than
  * cores wrap around. */
 
-#include "place.h"
+#include "cmd/oshrun/oshrun.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

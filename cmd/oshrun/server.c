@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher's side of the PMIx server process. */
 
-#include "server.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/folder.h"
-#include "guard.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -2,8 +2,8 @@
 /* listen() gives libpmix a pipe under the number of its socket, and the socket to a thread. The
  * thread accepts connections and reads ahead; those that pass go through the pipe to accept(). */
 
-#include "server_gate.h"
-#include "job.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -96,7 +96,7 @@ static void drop(int i)
 /* Is there a place for one more? Others wait in the kernel, in their order. */
 static bool has_place(void)
 {
-    return gate.count < WAITING_MAX || now_s() - gate.waiting[0].since_s >= PLACE_S;
+    return gate.count < WAITING_MAX || cli_clock_s() - gate.waiting[0].since_s >= PLACE_S;
 }
 
 /* Its message may be there already: that is seen before it can give its place to another. */
@@ -107,7 +107,7 @@ static void take_new(void)
         return;
     }
     if (gate.count == WAITING_MAX ||
-        (fd < 0 && gate.count > 0 && now_s() - gate.waiting[0].since_s >= PLACE_S)) {
+        (fd < 0 && gate.count > 0 && cli_clock_s() - gate.waiting[0].since_s >= PLACE_S)) {
         close(gate.waiting[0].fd);
         drop(0);
     } else if (fd < 0) {
@@ -116,7 +116,7 @@ static void take_new(void)
     if (fd >= 0) {
         set_wanted(fd, sizeof(struct header));
         gate.waiting[gate.count].fd        = fd;
-        gate.waiting[gate.count++].since_s = now_s();
+        gate.waiting[gate.count++].since_s = cli_clock_s();
     }
 }
 
@@ -134,7 +134,7 @@ static bool examine(int i, int events)
     int fd               = gate.waiting[i].fd;
     enum verdict verdict = events != 0 ? look(fd) : WAIT;
     if (verdict == WAIT && (events & (POLLRDHUP | POLLHUP | POLLERR)) == 0 &&
-        now_s() - gate.waiting[i].since_s < MESSAGE_TIMEOUT_S) {
+        cli_clock_s() - gate.waiting[i].since_s < MESSAGE_TIMEOUT_S) {
         return true;
     }
     if (verdict != PASS || !pass(fd)) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does a program need a PMIx server? Not if it links our library and, beyond it, only libraries
- * that are known to start nothing: our PEs find each other by the job file. Everything else
- * (scripts, interpreters, other libraries) may need one. */
+/* server_needed.c: does a program need a PMIx server? Not if it links our library and, beyond it,
+ * only libraries that are known to start nothing: our PEs find each other by the job file.
+ * Everything else (scripts, interpreters, other libraries) may need one. */
 
-#include "server.h"
-#include <elf.h>
+#include "cmd/oshrun/oshrun.h"
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -22,136 +21,91 @@ static const char *const harmless[] = {
     "libhwloc.so",  "libasan.so",     "libubsan.so",  "libtsan.so",     "ld-linux",
     "libz.so",      "libomptarget.so"};
 
+static const char *const by_pmix[] = {"libmpi.so", "libmpi_", "libmpich", "liboshmem.so",
+                                      "libpmix.so"};
+
 struct image {
     const char *bytes;
     size_t size;
 };
 
-static bool is_inside(const struct image *image, size_t offset, size_t size)
+/* The @p size bytes at @p offset of the file; NULL where it has fewer. */
+static const void *part(const struct image *image, size_t offset, size_t size)
 {
-    return offset <= image->size && size <= image->size - offset;
+    bool fits = offset % sizeof(void *) == 0 && offset <= image->size;
+    return fits && size <= image->size - offset ? image->bytes + offset : NULL;
 }
 
-/* Offset in the file of that address of the program; SIZE_MAX: none. */
-static size_t offset_of(const struct image *image, ElfW(Addr) address)
+/* The table of sections and its length; NULL: it is no program for this machine. */
+static const ElfW(Shdr) * find_sections(const struct image *image, size_t *count_p)
 {
-    const ElfW(Ehdr) *header  = (const void *)image->bytes;
-    const ElfW(Phdr) *segment = (const void *)(image->bytes + header->e_phoff);
-    for (int i = 0; i < header->e_phnum; i++) {
-        if (segment[i].p_type == PT_LOAD && address >= segment[i].p_vaddr &&
-            address - segment[i].p_vaddr < segment[i].p_filesz) {
-            return segment[i].p_offset + (address - segment[i].p_vaddr);
-        }
+    const ElfW(Ehdr) *header = part(image, 0, sizeof(*header));
+    if (header == NULL || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        header->e_shentsize != sizeof(ElfW(Shdr))) {
+        return NULL;
     }
-    return SIZE_MAX;
+    *count_p = header->e_shnum;
+    return part(image, header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr)));
 }
 
-static bool is_one_of_ours(const char *name)
+static bool begins(const char *name, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0) {
-            return true;
-        }
+    size_t i = 0;
+    while (i < count && strncmp(name, words[i], strlen(words[i])) != 0) {
+        i++;
     }
-    return false;
+    return i < count;
 }
 
-/* The relevant dependencies of a program. */
-struct links {
-    bool has_ours;
-    bool is_harmless; /* and no library that may need a server */
-    char foreign[64]; /* a library that needs PMIx; "": none */
-};
-
-static const char *const by_pmix[] = {"libmpi.so", "libmpi_", "libmpich", "liboshmem.so",
-                                      "libpmix.so"};
-
-static void note_library(struct links *links, const char *name)
+static enum server_need judge(const struct image *image, char *library, size_t library_size)
 {
-    links->has_ours    = links->has_ours || strncmp(name, OURS, strlen(OURS)) == 0;
-    links->is_harmless = links->is_harmless && is_one_of_ours(name);
-    for (size_t i = 0; i < sizeof(by_pmix) / sizeof(by_pmix[0]) && links->foreign[0] == '\0'; i++) {
-        if (strncmp(name, by_pmix[i], strlen(by_pmix[i])) == 0) {
-            snprintf(links->foreign, sizeof(links->foreign), "%s", name);
-        }
+    size_t count               = 0;
+    const ElfW(Shdr) *sections = find_sections(image, &count);
+    const ElfW(Dyn) *entries   = NULL;
+    bool has_ours              = false;
+    bool is_harmless           = true;
+    size_t i                   = 0;
+    while (sections != NULL && i < count && sections[i].sh_type != SHT_DYNAMIC) {
+        i++;
     }
-}
-
-/* False when the names cannot be read. */
-static bool read_names(const struct image *image, size_t offset, size_t count, struct links *links)
-{
-    const ElfW(Dyn) *entry = (const void *)(image->bytes + offset);
-    ElfW(Addr) names       = 0;
-    for (size_t i = 0; i < count && entry[i].d_tag != DT_NULL; i++) {
-        names = entry[i].d_tag == DT_STRTAB ? entry[i].d_un.d_ptr : names;
+    if (sections != NULL && i < count && sections[i].sh_link < count) {
+        entries = part(image, sections[i].sh_offset, sections[i].sh_size);
     }
-    size_t table = offset_of(image, names);
-    for (size_t i = 0; i < count && entry[i].d_tag != DT_NULL; i++) {
-        if (entry[i].d_tag != DT_NEEDED) {
+    for (size_t e = 0; entries != NULL && e < sections[i].sh_size / sizeof(*entries); e++) {
+        size_t at = sections[sections[i].sh_link].sh_offset + entries[e].d_un.d_val;
+        if (entries[e].d_tag != DT_NEEDED) {
             continue;
         }
-        size_t at = table + entry[i].d_un.d_val;
-        if (table == SIZE_MAX || !is_inside(image, at, 1) ||
-            memchr(image->bytes + at, 0, image->size - at) == NULL) {
-            return false;
+        if (at >= image->size || memchr(image->bytes + at, 0, image->size - at) == NULL) {
+            return SERVER_OPTIONAL;
         }
-        note_library(links, image->bytes + at);
-    }
-    return true;
-}
-
-/* False when it is no program for this machine. */
-static bool read_image(const struct image *image, struct links *links)
-{
-    const ElfW(Ehdr) *header = (const void *)image->bytes;
-    if (image->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff % sizeof(void *) != 0 ||
-        !is_inside(image, header->e_phoff, (size_t)header->e_phnum * sizeof(ElfW(Phdr)))) {
-        return false;
-    }
-    const ElfW(Phdr) *segment = (const void *)(image->bytes + header->e_phoff);
-    for (int i = 0; i < header->e_phnum; i++) {
-        if (segment[i].p_type == PT_DYNAMIC && segment[i].p_offset % sizeof(void *) == 0 &&
-            is_inside(image, segment[i].p_offset, segment[i].p_filesz)) {
-            return read_names(image, segment[i].p_offset, segment[i].p_filesz / sizeof(ElfW(Dyn)),
-                              links);
+        const char *name = image->bytes + at;
+        has_ours         = has_ours || strncmp(name, OURS, strlen(OURS)) == 0;
+        is_harmless = is_harmless && begins(name, harmless, sizeof(harmless) / sizeof(harmless[0]));
+        if (begins(name, by_pmix, sizeof(by_pmix) / sizeof(by_pmix[0]))) {
+            snprintf(library, library_size, "%s", name);
+            return SERVER_REQUIRED;
         }
     }
-    return false;
+    return has_ours && is_harmless ? SERVER_USELESS : SERVER_OPTIONAL;
 }
 
-static struct links read_links(const char *path)
+enum server_need server_need(const char *path, char *library, size_t library_size)
 {
-    struct links links = {.is_harmless = true};
+    enum server_need need = SERVER_OPTIONAL;
+    int fd                = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
-    bool is_known = false;
-    int fd        = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return (struct links){.has_ours = false};
+        return need;
     }
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
         void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (file != MAP_FAILED) {
-            struct image image = {file, (size_t)status.st_size};
-            is_known           = read_image(&image, &links);
-            munmap(file, image.size);
+            need = judge(&(struct image){file, (size_t)status.st_size}, library, library_size);
+            munmap(file, (size_t)status.st_size);
         }
     }
     close(fd);
-    return is_known ? links : (struct links){.has_ours = false};
-}
-
-bool server_is_needed(const char *path)
-{
-    struct links links = read_links(path);
-    return !(links.has_ours && links.is_harmless);
-}
-
-bool server_is_missed(const char *path, const char **library_p)
-{
-    static struct links links;
-    links      = read_links(path);
-    *library_p = links.foreign;
-    return links.foreign[0] != '\0';
+    return need;
 }

@@ -3,8 +3,7 @@
  * is. Structures are filled by hand: the headers' macros call functions that differ between
  * versions of the library, which is that of the machine. */
 
-#include "server.h"
-#include "server_gate.h"
+#include "cmd/oshrun/oshrun.h"
 
 #ifdef MEMSPAN_HAVE_PMIX
 

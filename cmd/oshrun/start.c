@@ -2,11 +2,8 @@
 /* Each PE is a process group of its own: its children are signalled and ended with it. The
  * kernel kills it when the launcher dies; guard.c ends its children then. */
 
-#include "start.h"
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
-#include "place.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

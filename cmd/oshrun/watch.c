@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One loop over one poll(). Signals arrive by a descriptor: there are no handlers. */
 
-#include "watch.h"
-#include "cmd/common/child.h"
-#include "cmd/common/message.h"
-#include "start.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +69,7 @@ static void end_job(struct watch *watch, int status, bool at_once)
     decide(watch, status);
     if (!watch->is_ending) {
         watch->is_ending = true;
-        watch->kill_at_s = now_s() + TERM_TIMEOUT_S;
+        watch->kill_at_s = cli_clock_s() + TERM_TIMEOUT_S;
         __atomic_store_n(&watch->job->header->is_ending, 1, __ATOMIC_RELEASE);
         job_signal(watch->job, SIGTERM);
         job_signal(watch->job, SIGCONT);
@@ -199,7 +198,7 @@ static void reap(struct watch *watch)
             record->has_ended   = true;
             record->wait_status = wait_status;
             record->last_state  = job_state(watch->job, pe);
-            record->ended_at_s  = now_s();
+            record->ended_at_s  = cli_clock_s();
             watch->job->alive_count--;
             /* Its children, if any, are in its group. The guard forgets the group: a later process
              * of another program may get the number. */
@@ -231,7 +230,7 @@ static bool check_early_exit(struct watch *watch)
     if (offender < 0 || waiting == 0 || watch->is_ending) {
         return false;
     }
-    if (now_s() - job->pes[offender].ended_at_s > LEAVE_TIMEOUT_S) {
+    if (cli_clock_s() - job->pes[offender].ended_at_s > LEAVE_TIMEOUT_S) {
         cli_complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job",
                      offender, (int)job->pes[offender].last_pid,
                      job->pes[offender].last_state == MEMSPAN_LAUNCH_ATTACHED
@@ -266,7 +265,7 @@ static void forward_first(struct watch *watch, int number)
     double grace_s = watch->job->options->kill_after_s;
     char limit[48] = "";
     if (grace_s > 0 && (number == SIGTERM || number == SIGHUP)) {
-        watch->give_up_s = now_s() + grace_s;
+        watch->give_up_s = cli_clock_s() + grace_s;
         snprintf(limit, sizeof(limit), ", and so do %g s (--kill-after)", grace_s);
     }
     cli_complain("signal %d (%s) forwarded to the PEs; a second one kills them%s", number,
@@ -281,11 +280,11 @@ static void forward(struct watch *watch, int number)
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
-        if (watch->forwarded == number && now_s() - watch->forwarded_at_s < SAME_SIGNAL_S) {
+        if (watch->forwarded == number && cli_clock_s() - watch->forwarded_at_s < SAME_SIGNAL_S) {
             return;
         }
         watch->forwarded      = number;
-        watch->forwarded_at_s = now_s();
+        watch->forwarded_at_s = cli_clock_s();
         if (++watch->forwarded_count > 1) {
             cli_complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
             end_job(watch, 128 + number, true);
@@ -318,7 +317,7 @@ static void take_signals(struct watch *watch)
 
 static void check_times(struct watch *watch)
 {
-    double now = now_s();
+    double now = cli_clock_s();
     if (watch->deadline_s > 0 && now > watch->deadline_s && !watch->is_ending) {
         cli_complain("time limit of %g s reached (--timeout); ending the job",
                      watch->job->options->timeout_s);
@@ -337,7 +336,7 @@ static void check_times(struct watch *watch)
 /* The shorter of a wait, -1 being none, and the time to a point; 0: no point. */
 static int shorter(int wait_ms, double until_s)
 {
-    double left    = (until_s - now_s()) * 1000 + 1;
+    double left    = (until_s - cli_clock_s()) * 1000 + 1;
     int left_ms    = left < 0 ? 0 : left > 1e9 ? 1000000000 : (int)left;
     bool has_point = until_s > 0;
     return has_point && (wait_ms < 0 || wait_ms > left_ms) ? left_ms : wait_ms;

@@ -181,7 +181,7 @@ n|unexpected argument "n"
 --device x|is not a number
 --device 99999999999|out of range
 --variants managed,nonesuch|is not one of
---variants=|is not one of
+--variants=|is empty
 --quick=1|takes no value
 --csv=|is empty
 --csv /nonesuch/file|/nonesuch/file

@@ -2,11 +2,8 @@
 /* The parts that every benchmark shares, each by itself: numbers that are known beforehand, and
  * texts that would break a careless writer. */
 
-#include "bench/common/plot_svg.h"
-#include "bench/common/report.h"
-#include "bench/common/stats.h"
-#include "bench/common/table.h"
-#include "cmd/common/message.h"
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <math.h>
@@ -63,7 +60,6 @@ Test(stats, odd_single_none_and_too_many)
 
 Test(table, texts)
 {
-    char cell[BENCH_TABLE_CELL_SIZE];
     static const struct {
         double ns;
         const char *text;
@@ -72,15 +68,11 @@ Test(table, texts)
                  {1.5e9, "1.50 s"}, {1e12, "1000 s"},  {NAN, "-"}};
 
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        bench_table_time(cell, times[i].ns);
-        cr_assert_str_eq(cell, times[i].text);
+        cr_assert_str_eq(bench_time_text(times[i].ns).text, times[i].text);
     }
-    bench_table_bytes(cell, 24.0 * 1024 * 1024);
-    cr_assert_str_eq(cell, "24 MiB");
-    bench_table_bytes(cell, 1536);
-    cr_assert_str_eq(cell, "1.5 KiB");
-    bench_table_bytes(cell, 0);
-    cr_assert_str_eq(cell, "0 B");
+    cr_assert_str_eq(cli_size_text(24 << 20).text, "24 MiB");
+    cr_assert_str_eq(cli_size_text(1536).text, "1.5 KiB");
+    cr_assert_str_eq(cli_size_text(0).text, "0 B");
 }
 
 /* What a file holds; freed by the process's end. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every end of a child: its output, its description, and that no process of it remains. */
 
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
+#include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdlib.h>

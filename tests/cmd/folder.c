@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders for temporary files, and processes that end at the wrong time. */
 
-#include "cmd/common/folder.h"
+#include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>

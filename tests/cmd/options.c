@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every form of option: what is accepted, what is refused, and --help. */
 
-#include "cmd/common/options.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdint.h>

@@ -64,10 +64,10 @@ fi
 
 # Variables that programs read: rows are X(VARIABLE, "PROGRAM...", "help").
 variables() {
-    tr '\n' ' ' <cmd/common/environment.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
+    tr '\n' ' ' <cmd/common/cli.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
         sed -nE 's/^ X\(([A-Z_0-9]+), *"([^"]*)".*/\1 \2/p'
 }
-[ -n "$(variables)" ] || complain 'no variable found in cmd/common/environment.h'
+[ -n "$(variables)" ] || complain 'no variable found in cmd/common/cli.h'
 missing=$(variables | while read -r variable programs; do
     for program in $programs; do
         sed -n '/^\.SH ENVIRONMENT/,/^\.SH [^E]/p' cmd/"$program"/"$program".1 bench/"$program".1 2>/dev/null |

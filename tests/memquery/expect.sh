@@ -7,8 +7,6 @@
 set -u
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-# A cache folder of its own.
-export XDG_CACHE_HOME="$scratch/cache"
 out=$scratch/out
 err=$scratch/err
 

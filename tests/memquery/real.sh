@@ -83,7 +83,7 @@ share)
 measure)
     # On the host, and on an emulated device, which stops a program that breaks its rules.
     need jq
-    run_with MEMSPAN_DEVICES=emu:1 --timeout 80 --measure=no-cache --json
+    run_with MEMSPAN_DEVICES=emu:1 --timeout 80 --measure --json
     expect_code 0
     expect_schema
     for resource in emu0.device emu0.coherent emu0.managed emu0.host-pinned; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* series.c: a figure is the median of repetitions that agree; outliers do not move it. */
 
-#include "cmd/memquery/measure/series.h"
+#include "cmd/memquery/measure/measure.h"
 #include <stdio.h>
 
 static int failures;

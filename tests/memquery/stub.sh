@@ -77,7 +77,7 @@ json)
     ;;
 measure)
     # All figures are of verified work; fills for memory of a device without kernels.
-    run --measure=no-cache -o json
+    run --measure -o json
     expect_code 0
     expect_quiet
     expect_schema
@@ -97,7 +97,6 @@ measure)
     never="[$reach | select(.resource == \"cuda1.coherent\" and .device == 1) | .latency_ns_reason]"
     expect_jq '[.. | objects | to_entries[] | select(.key | endswith("_reason")) | .value
         | select(type == "string" and test("--measure"))] == []'
-    [ ! -e "$XDG_CACHE_HOME/memspan" ] || die "a cache without being asked for"
     # Without --measure every key is there.
     run --json
     expect_schema
@@ -107,16 +106,14 @@ measure)
     expect_jq "$never | length > 0 and all(test(\"no built-in kernels\"))"
     run -o csv
     expect_out '^[^,]*,cuda1.coherent,coherent,d1,1,.*,the device has no built-in kernels,,,$'
-    run --measure=cached --json
-    expect_jq "$never | all(test(\"no built-in kernels\"))"
-    run --measure=no-cache
+    run --measure
     expect_code 0
     expect_plain 72
     expect_out '^MEASURED +KIND +h +d0 +d1 +d2$'
     figure='[0-9.]+/[0-9.]+~[0-9]+%!?'
     expect_out "^cuda0.managed +managed +$figure +$figure +\\. +\\.\$"
     expect_out '^measured \(quick\) 20'
-    run --measure=no-cache -o csv
+    run --measure -o csv
     expect_code 0
     expect_out '^space,resource,kind,home,device,device_name,access,.*,measured_at,source,reason,spread_percent,settled,busy$'
     expect_out '^"\{host,0\}",cuda0.managed,managed,d0,0,cuda:0,[a-z]+,[a-z]+,[0-9]+,[0-9.]+,kernel,20[^,]*Z,"measured now, quick",,[0-9]+,[01],[01]$'
@@ -126,7 +123,7 @@ measure)
 progress)
     # On a terminal --measure says on standard error how far it is; the answer has nothing of it.
     need script
-    script -qec "$memquery --measure=no-cache >$scratch/answer" /dev/null </dev/null >"$out"
+    script -qec "$memquery --measure >$scratch/answer" /dev/null </dev/null >"$out"
     expect_out 'memquery: measuring node0 from h[a-z:0]*, [0-9]+ left'
     grep -q '^MEASURED' "$scratch/answer" || die "no answer"
     ! grep -q ' left' "$scratch/answer" || die "progress in the answer"
@@ -139,7 +136,7 @@ measure_busy)
         hogs="$hogs $!"
     done
     trap 'kill $hogs; rm -rf "$scratch"' EXIT
-    run --timeout 100 --measure=no-cache --json
+    run --timeout 100 --measure --json
     expect_code 0
     expect_jq '[.spaces[].resources[].reach[] | select(.method == "loads") | .busy] | any'
     ;;
@@ -162,7 +159,7 @@ measure_faults)
         crash) words='the driver crashed while this was measured, or the time was up' expected=3 ;;
         hang) words='the driver crashed while this was measured, or the time was up' expected=3 limit='--timeout 6' ;;
         esac
-        run --measure=no-cache $limit --json
+        run --measure $limit --json
         expect_code $expected
         expect_schema
         expect_jq "$managed | .bandwidth_bytes_per_s == null and
@@ -173,106 +170,9 @@ measure_faults)
         expect_jq '[.backends[] | select(.state == "failed")] | length == 0'
         expect_no_process_left
     done
-    MEMQUERY_STUB_MEASURE=crash run --measure=no-cache
+    MEMQUERY_STUB_MEASURE=crash run --measure
     expect_out '^cuda0.managed .* FAILED'
     expect_out '^not measured: the driver crashed.*cuda0.managed from cuda:0'
-    ;;
-measure_cache)
-    cache=$XDG_CACHE_HOME/memspan
-    now='[.spaces[].resources[].reach[] | .source // "" | select(startswith("measured now"))] | length'
-    before='[.spaces[].resources[].reach[] | .source // "" | select(startswith("measured before"))] | length'
-    run --measure=cached --json
-    expect_code 0
-    expect_jq "($now) == 0 and ($before) == 0"
-    [ ! -e "$cache" ] || die "a cache of nothing"
-    run --measure --json
-    expect_jq "($now) > 0 and ($before) == 0"
-    file=$(echo "$cache"/measure-*.json)
-    [ "$(stat -c %a "$file")" = 600 ] || die "others may read the cache"
-    [ "$(stat -c %a "$cache")" = 700 ] || die "others may look into the folder"
-    [ "$(find "$cache" -type f | wc -l)" -eq 1 ] || die "more than one file"
-    # Figures of an idle machine whose repetitions agreed; here they may not have.
-    sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
-    for words in cached quick; do
-        run --measure=$words --json
-        expect_code 0
-        expect_schema
-        expect_jq "($now) == 0 and ($before) > 0"
-    done
-    run --measure=again --json && expect_jq "($now) > 0 and ($before) == 0"
-    run --measure=no-cache --json && expect_jq "($now) > 0 and ($before) == 0"
-    # Other figures are measured again, and marked until then.
-    for mark in '"settled": true/"settled": false' '"busy": false/"busy": true'; do
-        sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
-        sed -i "s/$mark/" "$file"
-        run --measure=cached --json
-        expect_jq "($now) == 0 and ($before) > 0"
-        run --measure --json
-        expect_jq "($now) > 0 and ($before) == 0"
-    done
-    sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": false/"busy": true/' "$file"
-    run --measure=cached && expect_out '^node0 .*%!\*' && expect_out '! others used the processors'
-    sed -i -e 's/"busy": true/"busy": false/' "$file"
-    run --measure && expect_out '^node0 .*\*' && expect_out '\* from the cache'
-    # Figures of another driver are not used, and are kept.
-    sed -i 's/GPU-aaaa/GPU-cccc/' "$file"
-    run --measure=cached --json
-    expect_jq '[.spaces[].resources[] | select(.name == "cuda0.managed") | .reach[]
-                | select(.device == 0) | .source] | all(. == null)'
-    expect_jq "($before) > 0"
-    run --measure && grep -q GPU-cccc "$file" && grep -q GPU-aaaa "$file" || die "not kept"
-    # A file that others could have written, or a foreign one, is not read, with a warning.
-    good=$scratch/good
-    cp "$file" "$good"
-    while read -r name words; do
-        rm -rf "$file"
-        cp "$good" "$file"
-        chmod 600 "$file"
-        case $name in
-        mode) chmod 644 "$file" ;;
-        link) mv "$file" "$scratch/there" && ln -s "$scratch/there" "$file" ;;
-        pipe) rm "$file" && mkfifo "$file" ;;
-        folder) chmod 770 "$cache" ;;
-        torn) head -c 500 "$good" >"$file" ;;
-        noise) head -c 4000 /dev/urandom >"$file" ;;
-        list) echo '[1, {"figures": 3}]' >"$file" ;;
-        machine) sed -i 's/"machine": "[0-9a-f]*"/"machine": "0123456789abcdef"/' "$file" ;;
-        large) truncate -s 9000000 "$file" ;;
-        esac
-        run --measure=cached
-        expect_code 0
-        expect_quiet
-        expect_out "^warning: the cache .* is not used: .*$words"
-        run --measure=cached --json
-        expect_jq "($before) == 0"
-        chmod 700 "$cache"
-    done <<'TEXT'
-mode others may read
-link it is a link
-pipe it is no file
-folder others can write
-torn malformed
-noise malformed
-list malformed
-machine malformed
-large too large
-TEXT
-    # Implausible figures are not used.
-    cp "$good" "$file"
-    chmod 600 "$file"
-    sed -i -E 's/"(bandwidth_bytes_per_s|latency_ns)": [0-9.e+]+/"\1": -1.0/' "$file"
-    run --measure=cached --json
-    expect_code 0
-    expect_jq "($before) == 0"
-    # A malformed file is replaced.
-    echo broken >"$file"
-    run --measure --json
-    run --measure=cached --json
-    expect_jq "($before) > 0"
-    # Without a cache folder they are measured, too.
-    HOME=/nonesuch XDG_CACHE_HOME=/proc/nonesuch run --measure
-    expect_code 0
-    expect_out 'the cache /proc/nonesuch.* is not used'
     ;;
 svg)
     need xmllint
@@ -288,7 +188,7 @@ svg)
     expect_out '>hip off: '
     expect_out 'Nothing was measured'
     LC_ALL=C grep -q '[^ -~]' "$out" && die "names that are no text were not cleaned"
-    run -o svg --measure=no-cache
+    run -o svg --measure
     xmllint --noout "$out" || die "not well-formed when measured"
     expect_out '[0-9] GB/s, [0-9]+ ns ~[0-9]+%!?<'
     expect_out 'spread of the repetitions'
@@ -435,7 +335,6 @@ options)
     run -o xml && expect_code 2 && expect_err 'not one of table, json, csv, svg'
     run --measure=fast && expect_code 2 && expect_err '"fast" is not one of quick'
     run --measure= && expect_code 2 && expect_err 'is not one of'
-    run --measure=cached,again && expect_code 2 && expect_err 'cannot be combined'
     run --measure --why cuda && expect_code 2 && expect_err 'cannot be combined with a question'
     run -o svg --check backend=cuda && expect_code 2 && expect_err 'cannot be combined with a question'
     run --plan devices=0 --why cuda && expect_code 2 && expect_err 'one question'

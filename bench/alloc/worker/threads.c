@@ -81,11 +81,11 @@ static void *run_side(void *argument)
 
     side->good = work(side, side->count / 8 + LIVE, &dice);
     synchronise(side);
-    side->start_ns = (double)bench_clock_ns();
+    side->start_ns = (double)cli_clock_ns();
     side->cpu_ns   = worker_now_ns();
     side->good     = work(side, side->count, &dice) && side->good;
     side->cpu_ns   = worker_now_ns() - side->cpu_ns;
-    side->end_ns   = (double)bench_clock_ns();
+    side->end_ns   = (double)cli_clock_ns();
     for (size_t i = 0; i < LIVE; i++) {
         if (side->blocks[i] != NULL) {
             kind_give(side->worker->allocator, side->blocks[i]);
@@ -207,7 +207,7 @@ static void *produce(void *argument)
 
     side->good = true;
     synchronise(side);
-    side->start_ns = (double)bench_clock_ns();
+    side->start_ns = (double)cli_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         void *block = kind_take(side->worker->allocator, 64);
         side->good  = side->good && (block != NULL);
@@ -218,7 +218,7 @@ static void *produce(void *argument)
         ring.slots[i % RING] = block;
         atomic_store_explicit(&ring.written, i + 1, memory_order_release);
     }
-    side->end_ns = (double)bench_clock_ns();
+    side->end_ns = (double)cli_clock_ns();
     return NULL;
 }
 
@@ -230,7 +230,7 @@ static void *consume(void *argument)
 
     side->good = true;
     synchronise(side);
-    side->start_ns = (double)bench_clock_ns();
+    side->start_ns = (double)cli_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         while (i >= limit) {
             limit = atomic_load_explicit(&ring.written, memory_order_acquire);
@@ -239,7 +239,7 @@ static void *consume(void *argument)
         kind_give(side->worker->allocator, ring.slots[i % RING]);
         atomic_store_explicit(&ring.read, i + 1, memory_order_release);
     }
-    side->end_ns = (double)bench_clock_ns();
+    side->end_ns = (double)cli_clock_ns();
     return NULL;
 }
 

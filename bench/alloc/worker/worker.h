@@ -8,7 +8,7 @@
  *
  * The helpers here allocate nothing: the allocator under test is alone in its process. */
 
-#include "bench/common/clock.h"
+#include "cmd/common/clock.h"
 #include "kind.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ bool worker_complain(const char *what);
 /* Thread processor time. */
 static inline double worker_now_ns(void)
 {
-    return (double)bench_clock_read(CLOCK_THREAD_CPUTIME_ID);
+    return (double)cli_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* A timed loop: one aligned copy for all sizes and regions, so that points do not differ by code

@@ -3,10 +3,9 @@
  * (schedstat), and how long all processors were used (/proc/stat, in ticks of 10 ms: of use for
  * longer work only). A missing file counts as no other work. */
 
-#include "cmd/memquery/measure/busy.h"
-#include "cmd/memquery/measure/work.h"
+#include "cmd/common/clock.h"
+#include "cmd/memquery/measure/measure.h"
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double most_waited   = 0.05; /* of the elapsed time */
@@ -47,25 +46,17 @@ static void read_ticks(struct measure_busy *busy)
     fclose(file);
 }
 
-static int64_t own_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 void measure_busy_begin(struct measure_busy *busy)
 {
-    busy->begin_ns  = measure_now_ns();
+    busy->begin_ns  = cli_clock_ns();
     busy->waited_ns = read_waited_ns();
-    busy->own_ns    = own_ns();
+    busy->own_ns    = cli_clock_cpu_ns();
     read_ticks(busy);
 }
 
 bool measure_busy_end(const struct measure_busy *busy, bool alone)
 {
-    int64_t passed_ns = measure_now_ns() - busy->begin_ns;
+    int64_t passed_ns = cli_clock_ns() - busy->begin_ns;
     double waited     = (double)(read_waited_ns() - busy->waited_ns);
     double ticks_s    = (double)sysconf(_SC_CLK_TCK);
     struct measure_busy now;
@@ -78,6 +69,7 @@ bool measure_busy_end(const struct measure_busy *busy, bool alone)
     if (!alone || (passed_ns < ticks_are_ns) || (now.all <= busy->all) || (busy->all == 0)) {
         return false;
     }
-    others = (double)(now.used - busy->used) - (double)(own_ns() - busy->own_ns) * ticks_s / 1e9;
+    others = (double)(now.used - busy->used) -
+             (double)(cli_clock_cpu_ns() - busy->own_ns) * ticks_s / 1e9;
     return others > most_others * (double)(now.all - busy->all);
 }

@@ -6,10 +6,8 @@
  * cannot load and store copies: bandwidth of copies in and out together, latency of a copy of
  * eight bytes. Results are verified: work that was not done gives no figure. */
 
-#include "cmd/memquery/measure/cell.h"
-#include "cmd/memquery/measure/series.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/common/clock.h"
+#include "cmd/memquery/measure/measure.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,11 +187,11 @@ static int64_t time_passes(const struct measure_memory *memory, int device, size
     if (device == MEMSPAN_HOST) {
         return measure_daxpy(factor, x, y, z, count, passes);
     }
-    begin_ns = measure_now_ns();
+    begin_ns = cli_clock_ns();
     if (!run_kernel(device, MEMSPAN_KERNEL_DAXPY, count, factor, x, y, z, passes)) {
         return -1;
     }
-    return measure_now_ns() - begin_ns;
+    return cli_clock_ns() - begin_ns;
 }
 
 /* A sample of elements: each pass added the same. */
@@ -301,15 +299,15 @@ static int64_t time_walk(struct measure_memory *memory, int device, size_t steps
     int64_t end_ns = 0;
     int64_t begin_ns;
 
-    begin_ns = measure_now_ns();
+    begin_ns = cli_clock_ns();
     if (device == MEMSPAN_HOST) {
         have   = measure_walk(first, steps);
-        end_ns = measure_now_ns();
+        end_ns = cli_clock_ns();
     } else {
         bool good =
             run_kernel(device, MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, memory->result, 1);
 
-        end_ns = measure_now_ns();
+        end_ns = cli_clock_ns();
         if (!good || (memspan_copy(&have, memory->result, sizeof(have)) != MEMSPAN_OK)) {
             snapshot_error(reason, size);
             return -1;
@@ -383,21 +381,21 @@ static bool time_copies(const struct measure_memory *memory, unsigned char *mine
     int64_t begin_ns;
 
     while (more) {
-        begin_ns = measure_now_ns();
+        begin_ns = cli_clock_ns();
         if ((memspan_copy(memory->arrays, mine, size_bytes) != MEMSPAN_OK) ||
             (memspan_copy(mine, memory->arrays, size_bytes) != MEMSPAN_OK)) {
             return false;
         }
-        more = measure_series_add(&blocks, (double)(measure_now_ns() - begin_ns));
+        more = measure_series_add(&blocks, (double)(cli_clock_ns() - begin_ns));
     }
     for (more = true; more;) {
-        begin_ns = measure_now_ns();
+        begin_ns = cli_clock_ns();
         for (size_t i = 0; i < SMALL_COPIES; i++) {
             if (memspan_copy(mine, memory->arrays, 8) != MEMSPAN_OK) {
                 return false;
             }
         }
-        more = measure_series_add(&words, (double)(measure_now_ns() - begin_ns) / SMALL_COPIES);
+        more = measure_series_add(&words, (double)(cli_clock_ns() - begin_ns) / SMALL_COPIES);
     }
     cell->bandwidth_bytes_per_s =
         2e9 * (double)size_bytes / settle(&blocks, &cell->bandwidth_spread, cell);
@@ -482,14 +480,14 @@ static void measure_fills(const struct measure_memory *memory, struct measure_ce
     cell->method = MEASURE_FILL;
     cell->state  = MEASURE_DONE;
     while (more) {
-        int64_t begin_ns = measure_now_ns();
+        int64_t begin_ns = cli_clock_ns();
 
         if (memspan_fill(memory->arrays, (unsigned char)series.count, size_bytes) != MEMSPAN_OK) {
             snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
             cell->state = MEASURE_FAILED;
             break;
         }
-        more = measure_series_add(&series, (double)(measure_now_ns() - begin_ns));
+        more = measure_series_add(&series, (double)(cli_clock_ns() - begin_ns));
     }
     if (cell->state == MEASURE_DONE) {
         cell->bandwidth_bytes_per_s =

@@ -6,11 +6,7 @@
  * memory costs one figure. Drivers that do not even start are the affair of probe/probe.c. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/measure/busy.h"
-#include "cmd/memquery/measure/cache.h"
-#include "cmd/memquery/measure/cell.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/probe.h"
+#include "cmd/common/clock.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -98,63 +94,6 @@ const char *measure_obstacle(const struct snapshot *snapshot, const struct resou
     }
 }
 
-/* ---- what a figure depends on ---- */
-
-static void add_identity(char *key, size_t size, const memspan_device_info_t *info)
-{
-    text_append(key, size, "|%s:%d|%s|%s|%s", info->backend, info->ordinal, info->uid, info->name,
-                info->driver);
-}
-
-/* Variables that select devices do not change how fast they are. */
-static void add_options(char *key, size_t size)
-{
-    static const char *const indifferent[] = {"MEMSPAN_DEVICES",      "MEMSPAN_BACKENDS",
-                                              "MEMSPAN_BACKEND_PATH", "MEMSPAN_LOG",
-                                              "MEMSPAN_STATS",        "MEMSPAN_DRIVER_TIMEOUT"};
-    int count                              = memspan_option_count();
-
-    for (int i = 0; i < count; i++) {
-        memspan_option_info_t info = {.struct_size = sizeof(info)};
-        size_t j;
-
-        if ((memspan_option_describe(i, &info) != MEMSPAN_OK) ||
-            (strcmp(info.source, "environment") != 0)) {
-            continue;
-        }
-        for (j = 0; (j < sizeof(indifferent) / sizeof(indifferent[0])) &&
-                    (strcmp(indifferent[j], info.name) != 0);
-             j++) {
-        }
-        if (j == sizeof(indifferent) / sizeof(indifferent[0])) {
-            text_append(key, size, "|%s=%.100s", info.name, info.value);
-        }
-    }
-}
-
-static void make_key(const struct snapshot *snapshot, const struct resource *resource,
-                     size_t device, struct measure_cell *cell)
-{
-    int home = snapshot_device_index(snapshot, resource->info.home);
-
-    snprintf(cell->key, sizeof(cell->key), "%s|%s", resource->info.name,
-             memspan_kind_name(resource->info.kind));
-    for (size_t i = 0; i < snapshot->node_count; i++) {
-        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
-
-        if ((resource->info.home == MEMSPAN_HOST) && (node->os_index == resource->info.numa_node)) {
-            text_append(cell->key, sizeof(cell->key), "|%s of %zu, %s",
-                        memspan_numa_node_kind_name(node->kind), snapshot->node_count, node->pus);
-        }
-    }
-    if (home >= 0) {
-        add_identity(cell->key, sizeof(cell->key), &snapshot->devices[home].info);
-    }
-    add_identity(cell->key, sizeof(cell->key), &snapshot->devices[device].info);
-    add_options(cell->key, sizeof(cell->key));
-    text_clean(cell->key);
-}
-
 /* ---- in the child ---- */
 
 /* The terminal on standard error, -1 where it is none: what the child writes there is kept until
@@ -219,7 +158,6 @@ static void measure_one(const struct work *work, struct measure_memory *memory,
     if (cell->state == MEASURE_DONE) {
         cell->measured_at = (int64_t)time(NULL);
         cell->full        = work->options->measure.full;
-        cell->cached      = false;
         cell->busy        = measure_busy_end(&busy, cell->method == MEASURE_LOADS);
     }
     __atomic_store_n(&work->figures->running, -1, __ATOMIC_SEQ_CST);
@@ -241,7 +179,7 @@ static void measure_resource(const struct work *work, const struct space_row *ro
         if ((cell == NULL) || (cell->state != MEASURE_TODO)) {
             continue;
         }
-        if (measure_now_ns() > work->deadline_ns) {
+        if (cli_clock_ns() > work->deadline_ns) {
             break;
         }
         if (!open) {
@@ -280,8 +218,7 @@ static void list_cells(const struct work *work)
 
                 name_device(&work->snapshot->devices[k], name, sizeof(name));
                 cell = measure_figures_cell(work->figures, resource->info.name, name);
-                if ((cell != NULL) && (cell->key[0] == '\0')) {
-                    make_key(work->snapshot, resource, k, cell);
+                if ((cell != NULL) && (cell->state == MEASURE_TODO)) {
                     waive(cell, measure_obstacle(work->snapshot, resource, k));
                 }
             }
@@ -335,18 +272,14 @@ static int measure_all(const struct request *request, FILE *out)
         .options = options, .snapshot = &snapshot, .figures = options->measure.figures};
 
     (void)out;
-    work.deadline_ns =
-        measure_now_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
+    work.deadline_ns = cli_clock_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
     give_up_cell(work.figures);
     modest.probe  = (modest.probe == PROBE_FULL) ? PROBE_SAFE : modest.probe;
     plain.options = &modest;
     snapshot_take(&snapshot, &plain);
     list_cells(&work);
-    if (!options->measure.again && !options->measure.no_cache) {
-        measure_cache_load(work.figures, &options->measure);
-    }
     work.budget_ns = budget_of(&work);
-    for (size_t i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
+    for (size_t i = 0; i < snapshot.space_count; i++) {
         for (size_t j = 0; j < snapshot.spaces[i].resource_count; j++) {
             if (is_first(&snapshot, &snapshot.spaces[i].resources[j])) {
                 measure_resource(&work, &snapshot.spaces[i], &snapshot.spaces[i].resources[j]);
@@ -359,7 +292,7 @@ static int measure_all(const struct request *request, FILE *out)
 
 /* ---- in the parent ---- */
 
-static void explain_missing(struct measure_figures *figures, const struct options *options)
+static void explain_missing(struct measure_figures *figures)
 {
     for (size_t i = 0; i < figures->count; i++) {
         struct measure_cell *cell = &figures->cells[i];
@@ -367,9 +300,8 @@ static void explain_missing(struct measure_figures *figures, const struct option
         if (cell->state != MEASURE_TODO) {
             continue;
         }
-        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s",
-                 options->measure.cached_only ? "it is not in the cache (--measure measures)"
-                                              : "the time limit was near (--timeout gives more)");
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
+                 "the time limit was near (--timeout gives more)");
         strcpy(cell->latency_reason, cell->bandwidth_reason);
     }
 }
@@ -406,9 +338,6 @@ int measure_run(struct options *options)
         close(terminal);
         terminal = -1;
     }
-    if (!options->measure.no_cache && !options->measure.cached_only) {
-        measure_cache_store(figures);
-    }
-    explain_missing(figures, options);
+    explain_missing(figures);
     return (figures->failures > 0) ? EXIT_PROBE : code;
 }

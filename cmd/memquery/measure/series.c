@@ -2,7 +2,7 @@
 /* series.c: the median of repetitions, and the width of their middle half. The best repetition
  * is no figure: a slow machine in one and a clock step in another make it an outlier. */
 
-#include "cmd/memquery/measure/series.h"
+#include "cmd/memquery/measure/measure.h"
 #include <string.h>
 
 static const double agreement = 0.05;

@@ -2,8 +2,6 @@
 /* show.c: the figures in the table. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
 #include <string.h>
 #include <time.h>
 
@@ -31,8 +29,7 @@ const char *measure_source(const struct measure_cell *cell)
     if ((cell == NULL) || (cell->state != MEASURE_DONE)) {
         return "";
     }
-    return cell->cached ? (cell->full ? "measured before, full" : "measured before, quick")
-                        : (cell->full ? "measured now, full" : "measured now, quick");
+    return cell->full ? "measured now, full" : "measured now, quick";
 }
 
 const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
@@ -65,29 +62,29 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 {
     text[0] = '\0';
     if ((cell == NULL) || (cell->state == MEASURE_TODO)) {
-        text_append(text, size, "?");
+        cli_append(text, size, "?");
     } else if (cell->state == MEASURE_WAIVED) {
-        text_append(text, size, ".");
+        cli_append(text, size, ".");
     } else if (cell->state == MEASURE_FAILED) {
-        text_append(text, size, "FAILED");
+        cli_append(text, size, "FAILED");
     } else {
         double rate = cell->bandwidth_bytes_per_s / 1e9;
 
         if (rate > 0) {
-            text_append(text, size, "%.*f", (rate < 9.995) ? 2 : ((rate < 99.95) ? 1 : 0), rate);
+            cli_append(text, size, "%.*f", (rate < 9.995) ? 2 : ((rate < 99.95) ? 1 : 0), rate);
         } else {
-            text_append(text, size, "?");
+            cli_append(text, size, "?");
         }
         if (cell->latency_ns > 0) {
-            text_append(text, size, "/%.*f", (cell->latency_ns < 9.95) ? 1 : 0, cell->latency_ns);
+            cli_append(text, size, "/%.*f", (cell->latency_ns < 9.95) ? 1 : 0, cell->latency_ns);
         } else {
-            text_append(text, size, "/?");
+            cli_append(text, size, "/?");
         }
-        text_append(text, size, "%s~%d%%%s%s",
-                    (cell->method == MEASURE_COPY)   ? "c"
-                    : (cell->method == MEASURE_FILL) ? "f"
-                                                     : "",
-                    measure_spread_percent(cell), cell->busy ? "!" : "", cell->cached ? "*" : "");
+        cli_append(text, size, "%s~%d%%%s",
+                   (cell->method == MEASURE_COPY)   ? "c"
+                   : (cell->method == MEASURE_FILL) ? "f"
+                                                    : "",
+                   measure_spread_percent(cell), cell->busy ? "!" : "");
     }
 }
 
@@ -110,16 +107,16 @@ static bool is_shown_before(const struct snapshot *snapshot, const struct resour
 static void print_rows(const struct measure_figures *figures, const struct snapshot *snapshot,
                        FILE *out)
 {
-    char *align = text_calloc(snapshot->device_count + 3, 1);
-    struct grid grid;
+    char *align = cli_calloc(snapshot->device_count + 3, 1);
+    struct cli_table table;
 
     memset(align, 'r', snapshot->device_count + 2);
     memset(align, 'l', 2);
-    grid_open(&grid, align);
-    grid_add(&grid, "MEASURED");
-    grid_add(&grid, "KIND");
+    cli_table_open(&table, align);
+    cli_table_add(&table, "MEASURED");
+    cli_table_add(&table, "KIND");
     for (size_t k = 0; k < snapshot->device_count; k++) {
-        grid_add(&grid, "%s", snapshot->devices[k].label);
+        cli_table_add(&table, "%s", snapshot->devices[k].label);
     }
     for (size_t i = 0; i < snapshot->space_count; i++) {
         for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
@@ -128,18 +125,18 @@ static void print_rows(const struct measure_figures *figures, const struct snaps
             if (is_shown_before(snapshot, resource)) {
                 continue;
             }
-            grid_add(&grid, "%s", resource->info.name);
-            grid_add(&grid, "%s", memspan_kind_name(resource->info.kind));
+            cli_table_add(&table, "%s", resource->info.name);
+            cli_table_add(&table, "%s", memspan_kind_name(resource->info.kind));
             for (size_t k = 0; k < snapshot->device_count; k++) {
                 char text[64];
 
                 cell_text(measure_cell_of(figures, snapshot, resource, k), text, sizeof(text));
-                grid_add(&grid, "%s",
-                         (measure_obstacle(snapshot, resource, k) != NULL) ? "." : text);
+                cli_table_add(&table, "%s",
+                              (measure_obstacle(snapshot, resource, k) != NULL) ? "." : text);
             }
         }
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
 }
 
 static const char *reason_of(const struct measure_cell *cell)
@@ -176,8 +173,7 @@ void measure_dates(const struct measure_figures *figures, char *text, size_t siz
 {
     int64_t first = 0;
     int64_t last  = 0;
-    bool cached   = false;
-    size_t full   = 0;
+    bool full     = false;
     size_t done   = 0;
 
     for (size_t i = 0; i < figures->count; i++) {
@@ -186,19 +182,16 @@ void measure_dates(const struct measure_figures *figures, char *text, size_t siz
         if (cell->state != MEASURE_DONE) {
             continue;
         }
-        first  = ((done == 0) || (cell->measured_at < first)) ? cell->measured_at : first;
-        last   = (cell->measured_at > last) ? cell->measured_at : last;
-        cached = cached || cell->cached;
-        full += cell->full ? 1 : 0;
+        first = ((done == 0) || (cell->measured_at < first)) ? cell->measured_at : first;
+        last  = (cell->measured_at > last) ? cell->measured_at : last;
+        full  = cell->full;
         done++;
     }
     text[0] = '\0';
     if (done > 0) {
-        snprintf(text, size, "measured (%s) %s%s%s%s",
-                 (full == done) ? "full" : ((full == 0) ? "quick" : "quick and full"),
+        snprintf(text, size, "measured (%s) %s%s%s", full ? "full" : "quick",
                  measure_date(first).text, (first == last) ? "" : " .. ",
-                 (first == last) ? "" : measure_date(last).text,
-                 cached ? "; * from the cache (--measure=again renews)" : "");
+                 (first == last) ? "" : measure_date(last).text);
     }
 }
 
@@ -217,8 +210,5 @@ void measure_print(const struct measure_figures *figures, const struct snapshot 
     measure_dates(figures, dates, sizeof(dates));
     fprintf(out, "%s%s", dates, (dates[0] == '\0') ? "" : "\n");
     print_reasons(figures, out);
-    if (figures->cache_note[0] != '\0') {
-        fprintf(out, "warning: %s\n", figures->cache_note);
-    }
     fputc('\n', out);
 }

@@ -2,22 +2,14 @@
 /* work.c: the host's own loops. This file is compiled with optimisation in every build: an
  * unoptimised loop would measure the loop. */
 
-#include "cmd/memquery/measure/work.h"
+#include "cmd/common/clock.h"
+#include "cmd/memquery/measure/measure.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256 };
-
-int64_t measure_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- chain ---- */
 
@@ -159,9 +151,9 @@ static int64_t run_team(struct team *team, struct member *members, size_t count)
     }
     pthread_barrier_init(&team->barrier, NULL, (unsigned)threads);
     pthread_mutex_unlock(&team->gate);
-    begin_ns = measure_now_ns();
+    begin_ns = cli_clock_ns();
     work(&members[started]);
-    begin_ns = measure_now_ns() - begin_ns;
+    begin_ns = cli_clock_ns() - begin_ns;
     for (size_t i = 0; i < started; i++) {
         pthread_join(members[i].thread, NULL);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capability.c: one row for each bit of a device's capabilities. */
 
-#include "cmd/memquery/model/capability.h"
+#include "cmd/memquery/model/model.h"
 #include <memspan/device.h>
 
 const struct capability capabilities[] = {

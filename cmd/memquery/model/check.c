@@ -7,11 +7,7 @@
  * them, and the worst verdict is the exit code. A comparison with an unknown quantity is neither
  * true nor false: EXIT_UNKNOWN. */
 
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/model/facts.h"
-#include "cmd/memquery/model/names.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/grid.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +21,7 @@ struct check {
     struct plan plan;   /* of devices=; traits are added as they are read */
     bool planning;
     int verdict;
-    struct grid grid; /* the output of --verbose */
+    struct cli_table table; /* the output of --verbose */
 };
 
 /* ---- verdicts ---- */
@@ -64,15 +60,15 @@ static void judge_word(struct check *check, const struct words *words, const str
     char text[1024] = "";
 
     judge(check, verdict);
-    text_append(text, sizeof(text), "%s%s%s", word->key, operators[word->op], word->value);
+    cli_append(text, sizeof(text), "%s%s%s", word->key, operators[word->op], word->value);
     for (size_t i = 1; i < word->device_count; i++) {
         int device = words->devices[word->device_first + i];
 
-        text_append(text, sizeof(text), (device == MEMSPAN_HOST) ? ",host" : ",%d", device);
+        cli_append(text, sizeof(text), (device == MEMSPAN_HOST) ? ",host" : ",%d", device);
     }
-    grid_add(&check->grid, "%s", text);
-    grid_add(&check->grid, "%s", name_of(verdict));
-    grid_add(&check->grid, "%s", check->facts.why);
+    cli_table_add(&check->table, "%s", text);
+    cli_table_add(&check->table, "%s", name_of(verdict));
+    cli_table_add(&check->table, "%s", check->facts.why);
 }
 
 /* ---- conditions ---- */
@@ -145,7 +141,7 @@ static int complain_unknown(const char *word)
 
 static int check_quantity(struct facts *facts, const struct word *word)
 {
-    uint64_t wanted;
+    size_t wanted;
     uint64_t value;
     size_t i;
 
@@ -154,7 +150,7 @@ static int check_quantity(struct facts *facts, const struct word *word)
     if (i == QUANTITY_COUNT) {
         return complain_unknown(word->key);
     }
-    if (!text_to_size(word->value, &wanted)) {
+    if (!cli_read_size(word->value, strlen(word->value), &wanted) || (wanted == SIZE_MAX)) {
         cli_complain("%s: \"%s\" is not a count: digits, then k, m, g or t", word->key,
                      word->value);
         return EXIT_USAGE;
@@ -169,7 +165,7 @@ static int check_quantity(struct facts *facts, const struct word *word)
     }
     facts_explain(facts, "it is %s",
                   (i >= DEVICES) ? text_from_int((long long)value).text
-                                 : text_from_size(value).text);
+                                 : cli_size_text(value).text);
     switch (word->op) {
     case WORD_AT_LEAST:
         return yes_if(value >= wanted);
@@ -229,8 +225,7 @@ static int check_kind(struct facts *facts, const char *word, memspan_kind_t kind
     facts_explain(facts, "kinds:");
     for (size_t i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
         if ((facts->kinds & (1u << i)) != 0) {
-            text_append(facts->why, sizeof(facts->why), " %s",
-                        memspan_kind_name((memspan_kind_t)i));
+            cli_append(facts->why, sizeof(facts->why), " %s", memspan_kind_name((memspan_kind_t)i));
         }
     }
     return yes_if((facts->kinds & (1u << kind)) != 0);
@@ -409,7 +404,7 @@ int report_check(const struct request *request, FILE *out)
                            .snapshot = &snapshot,
                            .facts    = facts_of_machine(&snapshot),
                            .verdict  = EXIT_YES};
-    grid_open(&check.grid, "lll");
+    cli_table_open(&check.table, "lll");
     for (size_t i = 0; i < words.count; i++) {
         check_word(&check, &words, i);
     }
@@ -418,10 +413,10 @@ int report_check(const struct request *request, FILE *out)
         check.verdict = EXIT_PROBE; /* the failed backend may have it */
     }
     if (report != NULL) {
-        grid_close(&check.grid, report);
+        cli_table_close(&check.table, report);
         fprintf(report, "answer: %s (exit code %d)\n", name_of(check.verdict), check.verdict);
     } else {
-        grid_free(&check.grid);
+        cli_table_free(&check.table);
     }
     return check.verdict;
 }

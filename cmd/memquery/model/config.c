@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* config.c: --config, every environment variable and the problems of the environment. */
 
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <string.h>
 
 /* Values of free form are checked when they are first read. */
@@ -71,7 +69,7 @@ static void add_problem(struct answer *answer, const char *problem)
     char text[512];
 
     snprintf(text, sizeof(text), "%s", problem);
-    text_clean(text);
+    cli_clean(text);
     json_array_append_new(answer->problems, json_string(text));
 }
 

@@ -3,7 +3,7 @@
  * subject of several parts promises what the weakest of them does, and a sum is at most what the
  * machine has. */
 
-#include "cmd/memquery/model/facts.h"
+#include "cmd/memquery/model/model.h"
 #include <stdarg.h>
 
 static const struct {

@@ -3,7 +3,7 @@
  * name of something absent ("cuda", "device7", "opencl0.managed") is an answer; any other
  * unknown name is a mistake. */
 
-#include "cmd/memquery/model/names.h"
+#include "cmd/memquery/model/model.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,7 @@
  * device that reaches it. A device's own memory is its device memory; the host's is ordinary
  * host memory. */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +24,14 @@ static void take(const struct snapshot *snapshot, size_t home, size_t from, stru
          MEMSPAN_OK)) {
         snapshot_error(peer->source, sizeof(peer->source));
     }
-    text_clean(peer->source);
+    cli_clean(peer->source);
 }
 
 void peer_take_all(struct snapshot *snapshot)
 {
     size_t count = snapshot->device_count;
 
-    snapshot->peers = text_calloc(count * count + 1, sizeof(*snapshot->peers));
+    snapshot->peers = cli_calloc(count * count + 1, sizeof(*snapshot->peers));
     for (size_t home = 0; home < count; home++) {
         for (size_t from = 0; from < count; from++) {
             take(snapshot, home, from, &snapshot->peers[home * count + from]);
@@ -47,15 +45,15 @@ const struct peer *peer_of(const struct snapshot *snapshot, size_t home, size_t 
 }
 
 /* "R+a": loads and stores over a link, with atomics. */
-static void add_cell(struct grid *grid, const memspan_reach_t *reach)
+static void add_cell(struct cli_table *table, const memspan_reach_t *reach)
 {
     static const char letters[]      = ".crPRL";
     static const char *const marks[] = {"", "+s", "+c", "+a"};
     size_t access                    = (size_t)reach->access;
     size_t coherence                 = (size_t)reach->coherence;
 
-    grid_add(grid, "%c%s", (access < sizeof(letters) - 1) ? letters[access] : '?',
-             (coherence < sizeof(marks) / sizeof(marks[0])) ? marks[coherence] : "");
+    cli_table_add(table, "%c%s", (access < sizeof(letters) - 1) ? letters[access] : '?',
+                  (coherence < sizeof(marks) / sizeof(marks[0])) ? marks[coherence] : "");
 }
 
 /* Each source once, before its pairs; a device's own memory needs none. */
@@ -88,24 +86,24 @@ static void print_sources(const struct snapshot *snapshot, FILE *out)
 void peer_print(const struct snapshot *snapshot, bool sources, FILE *out)
 {
     size_t count = snapshot->device_count;
-    char *align  = text_calloc(count + 3, 1);
-    struct grid grid;
+    char *align  = cli_calloc(count + 3, 1);
+    struct cli_table table;
 
     memset(align, 'l', count + 2);
-    grid_open(&grid, align);
-    grid_add(&grid, "PEER");
-    grid_add(&grid, "memory");
+    cli_table_open(&table, align);
+    cli_table_add(&table, "PEER");
+    cli_table_add(&table, "memory");
     for (size_t from = 0; from < count; from++) {
-        grid_add(&grid, "%s", snapshot->devices[from].label);
+        cli_table_add(&table, "%s", snapshot->devices[from].label);
     }
     for (size_t home = 0; home < count; home++) {
-        grid_add(&grid, "%s", snapshot->devices[home].label);
-        grid_add(&grid, "%s", memspan_kind_name(own_kind(snapshot, home)));
+        cli_table_add(&table, "%s", snapshot->devices[home].label);
+        cli_table_add(&table, "%s", memspan_kind_name(own_kind(snapshot, home)));
         for (size_t from = 0; from < count; from++) {
-            add_cell(&grid, &peer_of(snapshot, home, from)->reach);
+            add_cell(&table, &peer_of(snapshot, home, from)->reach);
         }
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
     if (sources) {
         fprintf(out,
                 "a row's own memory as each column reaches it: L local  R remote load/store  P by "

@@ -2,12 +2,7 @@
 /* plan.c: --plan, what an allocator with such traits would be given, and why. Nothing is
  * allocated. */
 
-#include "cmd/memquery/model/plan.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +58,9 @@ int plan_add_word(struct plan *plan, const struct words *words, const struct wor
     if ((strcmp(word->key, "base") == 0) && (word->op == WORD_IS)) {
         return set_base(plan, word->value);
     }
-    text_append(plan->traits_text, sizeof(plan->traits_text), "%s%s%s%s",
-                (plan->traits_text[0] == '\0') ? "" : ",", word->key,
-                (word->op == WORD_IS) ? "=" : "", word->value);
+    cli_append(plan->traits_text, sizeof(plan->traits_text), "%s%s%s%s",
+               (plan->traits_text[0] == '\0') ? "" : ",", word->key,
+               (word->op == WORD_IS) ? "=" : "", word->value);
     return EXIT_YES;
 }
 
@@ -96,7 +91,7 @@ static int fail(struct plan *plan)
     plan->status = error->status;
     snprintf(plan->hint, sizeof(plan->hint), "%s", error->hint);
     snapshot_error(plan->problem, sizeof(plan->problem));
-    text_clean(plan->hint);
+    cli_clean(plan->hint);
     return code_of(plan->status);
 }
 
@@ -143,7 +138,7 @@ int plan_make(struct plan *plan)
         MEMSPAN_OK) {
         return fail(plan);
     }
-    text_clean(plan->info.why);
+    cli_clean(plan->info.why);
     return plan->info.serves ? EXIT_YES : EXIT_CONDITIONAL;
 }
 
@@ -156,7 +151,7 @@ static void name_device(int number, char *text, size_t size)
     if (number == MEMSPAN_HOST) {
         snprintf(text, size, "host");
     } else if (memspan_device_describe(number, &info) == MEMSPAN_OK) {
-        text_clean(info.name);
+        cli_clean(info.name);
         snprintf(text, size, "device %d (%s:%d, %s)", number, info.backend, info.ordinal,
                  info.name);
     } else {
@@ -184,10 +179,10 @@ static size_t list_devices(const struct plan *plan, int *devices)
     return count;
 }
 
-static void add_line(struct grid *grid, const char *key, const char *format, ...)
+static void add_line(struct cli_table *table, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void add_line(struct grid *grid, const char *key, const char *format, ...)
+static void add_line(struct cli_table *table, const char *key, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -195,11 +190,11 @@ static void add_line(struct grid *grid, const char *key, const char *format, ...
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    grid_add(grid, "%s", key);
-    grid_add(grid, "%s", text);
+    cli_table_add(table, "%s", key);
+    cli_table_add(table, "%s", text);
 }
 
-static void add_reach(struct grid *grid, const struct plan *plan)
+static void add_reach(struct cli_table *table, const struct plan *plan)
 {
     int devices[WORDS_DEVICES_MAX];
     size_t count = list_devices(plan, devices);
@@ -210,13 +205,13 @@ static void add_reach(struct grid *grid, const struct plan *plan)
 
         name_device(devices[i], name, sizeof(name));
         memspan_device_reach(plan->info.home, plan->info.kind_given, devices[i], &reach);
-        add_line(grid, (i == 0) ? "reach" : " ", "%s: %s, %s", name,
+        add_line(table, (i == 0) ? "reach" : " ", "%s: %s, %s", name,
                  memspan_access_name(reach.access), memspan_coherence_name(reach.coherence));
     }
 }
 
 /* The notes of the home device's backend on the kinds asked for and given. */
-static void add_notes(struct grid *grid, const struct plan *plan)
+static void add_notes(struct cli_table *table, const struct plan *plan)
 {
     memspan_device_info_t home = {.struct_size = sizeof(home)};
     memspan_kind_t asked       = plan->info.kind_asked;
@@ -230,65 +225,65 @@ static void add_notes(struct grid *grid, const struct plan *plan)
             continue;
         }
         if (home.kind_note[given][0] != '\0') {
-            add_line(grid, "note", "%s:%d %s: %s", home.backend, home.ordinal,
+            add_line(table, "note", "%s:%d %s: %s", home.backend, home.ordinal,
                      memspan_kind_name(given), home.kind_note[given]);
         }
         if ((asked != given) && (home.kind_note[asked][0] != '\0')) {
-            add_line(grid, "note", "%s:%d %s: %s", home.backend, home.ordinal,
+            add_line(table, "note", "%s:%d %s: %s", home.backend, home.ordinal,
                      memspan_kind_name(asked), home.kind_note[asked]);
         }
     }
 }
 
-static void add_given(struct grid *grid, const struct plan *plan)
+static void add_given(struct cli_table *table, const struct plan *plan)
 {
     const memspan_allocator_info_t *info = &plan->info;
     char name[160];
 
-    add_line(grid, "asked", "%s", memspan_kind_name(info->kind_asked));
-    add_line(grid, "given", "%s", memspan_kind_name(info->kind_given));
-    add_line(grid, "exact", "%s", info->exact ? "yes" : "no");
-    add_line(grid, "serves", "%s", info->serves ? "yes" : "no");
+    add_line(table, "asked", "%s", memspan_kind_name(info->kind_asked));
+    add_line(table, "given", "%s", memspan_kind_name(info->kind_given));
+    add_line(table, "exact", "%s", info->exact ? "yes" : "no");
+    add_line(table, "serves", "%s", info->serves ? "yes" : "no");
     name_device(info->home, name, sizeof(name));
-    add_line(grid, "home", "%s", name);
+    add_line(table, "home", "%s", name);
     name_device(info->resident_device, name, sizeof(name));
     if (info->numa_node >= 0) {
-        add_line(grid, "resident", "%s, node %d", name, info->numa_node);
+        add_line(table, "resident", "%s, node %d", name, info->numa_node);
     } else {
-        add_line(grid, "resident", "%s", name);
+        add_line(table, "resident", "%s", name);
     }
-    add_line(grid, "page size", "%s",
+    add_line(table, "page size", "%s",
              (info->page_size_bytes == 0) ? "the driver decides"
-                                          : text_from_size(info->page_size_bytes).text);
-    add_line(grid, "pinned", "%s", info->pinned ? "yes" : "no");
+                                          : cli_size_text(info->page_size_bytes).text);
+    add_line(table, "pinned", "%s", info->pinned ? "yes" : "no");
     if (info->shareable) {
-        add_line(grid, "shareable", "yes");
+        add_line(table, "shareable", "yes");
     }
-    add_line(grid, "migratable", "%s", info->migratable ? "yes" : "no");
-    add_reach(grid, plan);
-    add_line(grid, "why", "%s", (info->why[0] == '\0') ? "the library says nothing" : info->why);
-    add_notes(grid, plan);
+    add_line(table, "migratable", "%s", info->migratable ? "yes" : "no");
+    add_reach(table, plan);
+    add_line(table, "why", "%s", (info->why[0] == '\0') ? "the library says nothing" : info->why);
+    add_notes(table, plan);
 }
 
 static void print_text(const struct plan *plan, FILE *out)
 {
     memspan_space_info_t space = {.struct_size = sizeof(space)};
-    struct grid grid;
+    struct cli_table table;
 
-    grid_open(&grid, "ll");
+    cli_table_open(&table, "ll");
     if ((plan->status == MEMSPAN_OK) &&
         (memspan_space_describe(plan->space, &space) == MEMSPAN_OK)) {
-        add_line(&grid, "space", "%s", space.name);
+        add_line(&table, "space", "%s", space.name);
     }
-    add_line(&grid, "traits", "%s", plan->traits_text);
+    add_line(&table, "traits", "%s", plan->traits_text);
     if (plan->status == MEMSPAN_OK) {
-        add_given(&grid, plan);
+        add_given(&table, plan);
     } else {
-        add_line(&grid, "given", "nothing (%s)", memspan_status_name(plan->status));
-        add_line(&grid, "why", "%s", plan->problem);
-        add_line(&grid, "remedy", "%s", plan->hint);
+        add_line(&table, "given", "nothing (%s)", memspan_status_name(plan->status));
+        add_line(&table, "why", "%s", plan->problem);
+        add_line(&table, "remedy", "%s", plan->hint);
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
 }
 
 static void print_json(const struct plan *plan, FILE *out)

@@ -4,9 +4,7 @@
  *
  * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/field.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <dlfcn.h>
 #include <shmemx.h>
 #include <string.h>
@@ -222,7 +220,7 @@ bool shmem_variable(int index, memspan_option_info_t *info_p)
 /* Rows of either list: one table, and the list of objects. */
 struct rows {
     const struct field_list *list;
-    struct grid grid;
+    struct cli_table table;
     json_t *objects;
 };
 
@@ -230,14 +228,14 @@ static void rows_open(struct rows *rows, const struct field_list *list)
 {
     rows->list    = list;
     rows->objects = json_array();
-    field_open(list, NULL, &rows->grid);
+    field_open(list, NULL, &rows->table);
 }
 
 static void rows_add(struct rows *rows, const void *row)
 {
     const struct record record = {.row = row};
 
-    field_row(rows->list, &record, &rows->grid);
+    field_row(rows->list, &record, &rows->table);
     json_array_append_new(rows->objects, field_object(rows->list, &record));
 }
 
@@ -296,7 +294,7 @@ static json_t *print_problems(FILE *out)
             continue;
         }
         snprintf(text, sizeof(text), "%s", info.problem);
-        text_clean(text);
+        cli_clean(text);
         json_array_append_new(problems, json_string(text));
         if (out != NULL) {
             fprintf(out, "warning: environment: %s\n", text);
@@ -315,18 +313,18 @@ static void finish(const struct request *request, struct rows *partitions, struc
         json_put(document, "transports", transports->objects);
         json_put(document, "problems", print_problems(NULL));
         json_finish(document, out);
-        grid_free(&partitions->grid);
-        grid_free(&transports->grid);
+        cli_table_free(&partitions->table);
+        cli_table_free(&transports->table);
         return;
     }
     json_decref(print_problems(out));
-    grid_close(&partitions->grid, out);
+    cli_table_close(&partitions->table, out);
     fprintf(out,
             "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "
             "by its driver, or asked of the PE's service\n"
             "OTHER HOSTS put and get memory that is registered with the network when they first "
             "touch it; messages are executed by the PE\n\n");
-    grid_close(&transports->grid, out);
+    cli_table_close(&transports->table, out);
     fprintf(out, "\nTRANSPORT that a job would use: *  PUTS and ATOMICS of the service are "
                  "executed by the PE that owns the memory\n"
                  "DEVICE MEMORY that the network does not register is staged on the host\n");

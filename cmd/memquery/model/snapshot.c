@@ -3,11 +3,7 @@
  *
  * Everything here is the library's answer; where it has none, its reason is kept. */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,16 +17,16 @@ void snapshot_error(char *text, size_t size)
     snprintf(text, size, "%s",
              (error->message[0] != '\0') ? error->message : memspan_status_text(error->status));
     if (error->call[0] != '\0') {
-        text_append(text, size, " (%s: %ld %s)", error->call, error->native_code,
-                    error->native_text);
+        cli_append(text, size, " (%s: %ld %s)", error->call, error->native_code,
+                   error->native_text);
     }
-    text_clean(text);
+    cli_clean(text);
 }
 
 static void warn(struct snapshot *snapshot, const char *text)
 {
     snapshot->warnings =
-        text_grow(snapshot->warnings, snapshot->warning_count, sizeof(snapshot->warnings[0]));
+        cli_grow(snapshot->warnings, snapshot->warning_count, sizeof(snapshot->warnings[0]));
     snprintf(snapshot->warnings[snapshot->warning_count++], sizeof(snapshot->warnings[0]), "%s",
              text);
 }
@@ -57,7 +53,7 @@ static void take_native(struct backend_row *row)
             snprintf(row->native, sizeof(row->native), "%.*s", (int)(strlen(at) - 1), at);
         }
     }
-    text_clean(row->native);
+    cli_clean(row->native);
 }
 
 static void take_backend(struct snapshot *snapshot, const struct request *request, int index)
@@ -65,7 +61,7 @@ static void take_backend(struct snapshot *snapshot, const struct request *reques
     struct backend_row *row;
 
     snapshot->backends =
-        text_grow(snapshot->backends, snapshot->backend_count, sizeof(snapshot->backends[0]));
+        cli_grow(snapshot->backends, snapshot->backend_count, sizeof(snapshot->backends[0]));
     row                   = &snapshot->backends[snapshot->backend_count++];
     row->info.struct_size = sizeof(row->info);
     memspan_error_clear();
@@ -78,8 +74,8 @@ static void take_backend(struct snapshot *snapshot, const struct request *reques
         take_native(row);
     }
     row->failure = probe_failure(request, row->info.name);
-    text_clean(row->info.reason);
-    text_clean(row->info.hint);
+    cli_clean(row->info.reason);
+    cli_clean(row->info.hint);
 }
 
 static bool has_backend(const struct snapshot *snapshot, const char *name)
@@ -141,20 +137,20 @@ static void take_device(struct snapshot *snapshot, int number)
         warn(snapshot, text);
         return;
     }
-    text_clean(info.name);
-    text_clean(info.vendor);
-    text_clean(info.driver);
-    text_clean(info.uid);
+    cli_clean(info.name);
+    cli_clean(info.vendor);
+    cli_clean(info.driver);
+    cli_clean(info.uid);
     for (i = 0; i < MEMSPAN_CAPABILITY_ROOM; i++) {
-        text_clean(info.capability_note[i]);
+        cli_clean(info.capability_note[i]);
     }
     for (i = 0; i < MEMSPAN_MODE_ROOM; i++) {
-        text_clean(info.modes[i].name);
-        text_clean(info.modes[i].source);
-        text_clean(info.modes[i].remedy);
+        cli_clean(info.modes[i].name);
+        cli_clean(info.modes[i].source);
+        cli_clean(info.modes[i].remedy);
     }
     snapshot->devices =
-        text_grow(snapshot->devices, snapshot->device_count, sizeof(snapshot->devices[0]));
+        cli_grow(snapshot->devices, snapshot->device_count, sizeof(snapshot->devices[0]));
     row       = &snapshot->devices[snapshot->device_count];
     row->info = info;
     if (number == MEMSPAN_HOST) {
@@ -200,8 +196,8 @@ void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *
         const struct device_row *row = &snapshot->devices[i];
 
         if (row->same_as == snapshot->devices[index].same_as) {
-            text_append(text, size, "%s%s:%d", (text[0] == '\0') ? "" : " ", row->info.backend,
-                        row->info.ordinal);
+            cli_append(text, size, "%s%s:%d", (text[0] == '\0') ? "" : " ", row->info.backend,
+                       row->info.ordinal);
         }
     }
 }
@@ -217,10 +213,10 @@ static void take_nodes(struct snapshot *snapshot)
 
         if (memspan_numa_node_describe(i, &info) == MEMSPAN_OK) {
             snapshot->nodes =
-                text_grow(snapshot->nodes, snapshot->node_count, sizeof(snapshot->nodes[0]));
+                cli_grow(snapshot->nodes, snapshot->node_count, sizeof(snapshot->nodes[0]));
             snapshot->nodes[snapshot->node_count++] = info;
             if (info.note[0] != '\0') {
-                text_clean(info.note);
+                cli_clean(info.note);
                 warn(snapshot, info.note);
             }
         }
@@ -258,7 +254,7 @@ static void take_limits(struct snapshot *snapshot)
     snprintf(text, sizeof(text),
              "locked-memory limit %s: more pinned host memory than that is refused (remedy: "
              "ulimit -l unlimited, or memlock in /etc/security/limits.conf)",
-             text_from_size(limit.rlim_cur).text);
+             cli_size_text(limit.rlim_cur).text);
     warn(snapshot, text);
 }
 
@@ -270,13 +266,13 @@ static void take_problems(struct snapshot *snapshot)
 
     for (int i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
         snprintf(text, sizeof(text), "environment: %s", problem);
-        text_clean(text);
+        cli_clean(text);
         warn(snapshot, text);
     }
     for (int i = 0; shmem_variable(i, &info); i++) {
         if (info.problem[0] != '\0') {
             snprintf(text, sizeof(text), "environment: %s", info.problem);
-            text_clean(text);
+            cli_clean(text);
             warn(snapshot, text);
         }
     }
@@ -289,7 +285,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
     *snapshot = (struct snapshot){0};
     if (uname(&system) == 0) {
         snprintf(snapshot->host_name, sizeof(snapshot->host_name), "%.60s", system.nodename);
-        text_clean(snapshot->host_name);
+        cli_clean(snapshot->host_name);
     }
     take_backends(snapshot, request);
     take_devices(snapshot);

@@ -4,8 +4,7 @@
  * Migration, pinning and page size of a resource are the library's answer, not derived from its
  * kind: an allocator over the sub-space of that resource alone is planned. */
 
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -45,7 +44,7 @@ void resource_home(const struct snapshot *snapshot, const struct resource *resou
     if ((resource->info.home == MEMSPAN_HOST) && (resource->info.numa_node >= 0)) {
         snprintf(text, size, "node%d", resource->info.numa_node);
         if (resource->node_last != resource->info.numa_node) {
-            text_append(text, size, "-%d", resource->node_last);
+            cli_append(text, size, "-%d", resource->node_last);
         }
         return;
     }
@@ -154,13 +153,13 @@ static void note_kind(const struct snapshot *snapshot, struct resource *resource
         snprintf(resource->note, sizeof(resource->note), "%s",
                  snapshot->devices[home].info.kind_note[resource->info.kind]);
     }
-    text_clean(resource->note);
+    cli_clean(resource->note);
 }
 
 static void take_reach(const struct snapshot *snapshot, const struct space_row *row, size_t index,
                        struct resource *resource)
 {
-    resource->reach = text_calloc(snapshot->device_count, sizeof(resource->reach[0]));
+    resource->reach = cli_calloc(snapshot->device_count, sizeof(resource->reach[0]));
     for (size_t i = 0; i < snapshot->device_count; i++) {
         memspan_space_reach(row->handle, index, snapshot->devices[i].info.number,
                             &resource->reach[i]);
@@ -183,7 +182,7 @@ static void limit_resource(const struct snapshot *snapshot, struct resource *res
 
 static void add_resource(struct space_row *row, const struct resource *resource)
 {
-    row->resources = text_grow(row->resources, row->resource_count, sizeof(row->resources[0]));
+    row->resources = cli_grow(row->resources, row->resource_count, sizeof(row->resources[0]));
     row->resources[row->resource_count++] = *resource;
 }
 
@@ -242,7 +241,7 @@ static struct space_row *add_row(struct snapshot *snapshot, const char *name)
     struct space_row *row;
 
     snapshot->spaces =
-        text_grow(snapshot->spaces, snapshot->space_count, sizeof(snapshot->spaces[0]));
+        cli_grow(snapshot->spaces, snapshot->space_count, sizeof(snapshot->spaces[0]));
     row                   = &snapshot->spaces[snapshot->space_count++];
     row->info.struct_size = sizeof(row->info);
     snprintf(row->info.name, sizeof(row->info.name), "%s", name);
@@ -286,7 +285,7 @@ static void take_pinned(struct snapshot *snapshot)
     resource.info.kind           = MEMSPAN_KIND_HOST_PINNED;
     resource.info.home           = MEMSPAN_HOST;
     resource.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
-    resource.reach               = text_calloc(snapshot->device_count, sizeof(resource.reach[0]));
+    resource.reach               = cli_calloc(snapshot->device_count, sizeof(resource.reach[0]));
     snprintf(resource.info.name, sizeof(resource.info.name), SPACE_PINNED_NAME);
     for (size_t i = 0; i < snapshot->device_count; i++) {
         memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST_PINNED,
@@ -298,7 +297,7 @@ static void take_pinned(struct snapshot *snapshot)
         resource.state               = RESOURCE_CONDITIONAL;
         resource.info.capacity_bytes = snapshot->lock_limit_bytes;
         snprintf(resource.note, sizeof(resource.note), "locked-memory limit %s",
-                 text_from_size(snapshot->lock_limit_bytes).text);
+                 cli_size_text(snapshot->lock_limit_bytes).text);
     }
     judge_reach(snapshot, row, &resource);
     add_resource(row, &resource);
@@ -321,12 +320,12 @@ static void take_target(struct snapshot *snapshot, const int *devices, size_t co
 
     for (size_t i = 0; i < count; i++) {
         if (devices[i] == MEMSPAN_HOST) {
-            text_append(name, sizeof(name), "%shost", (i == 0) ? "" : ",");
+            cli_append(name, sizeof(name), "%shost", (i == 0) ? "" : ",");
         } else {
-            text_append(name, sizeof(name), "%s%d", (i == 0) ? "" : ",", devices[i]);
+            cli_append(name, sizeof(name), "%s%d", (i == 0) ? "" : ",", devices[i]);
         }
     }
-    text_append(name, sizeof(name), "}");
+    cli_append(name, sizeof(name), "}");
     if (memspan_space_get(devices, count, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK) {
         fail_row(add_row(snapshot, name));
     } else if (!is_taken(snapshot, space)) {
@@ -336,7 +335,7 @@ static void take_target(struct snapshot *snapshot, const int *devices, size_t co
 
 void space_take_all(struct snapshot *snapshot)
 {
-    int *all = text_calloc(snapshot->device_count, sizeof(all[0]));
+    int *all = cli_calloc(snapshot->device_count, sizeof(all[0]));
     memspan_space_h space;
     const char *name;
 

@@ -4,11 +4,7 @@
  * Every answer has the same four parts, so that programs can read it: the result of the probe,
  * the driver's own error, the cause, the remedy. */
 
-#include "cmd/memquery/model/names.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +24,7 @@ struct answer {
 
 static struct link *add_link(struct answer *answer)
 {
-    answer->links = text_grow(answer->links, answer->link_count, sizeof(answer->links[0]));
+    answer->links = cli_grow(answer->links, answer->link_count, sizeof(answer->links[0]));
     return &answer->links[answer->link_count++];
 }
 
@@ -147,19 +143,19 @@ static void explain_missing_device(struct answer *answer, const struct snapshot 
     snprintf(link->probe, sizeof(link->probe), "no such device; devices besides the host: %zu",
              snapshot->device_count - 1);
     if (snapshot->device_count == 1) {
-        text_append(link->probe, sizeof(link->probe), " (%d means the host then)",
-                    snapshot->host_number);
+        cli_append(link->probe, sizeof(link->probe), " (%d means the host then)",
+                   snapshot->host_number);
     }
     for (size_t i = 1; i < snapshot->device_count; i++) {
-        text_append(link->probe, sizeof(link->probe), " %s", snapshot->devices[i].label);
+        cli_append(link->probe, sizeof(link->probe), " %s", snapshot->devices[i].label);
     }
     for (size_t i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if (!row->info.on) {
-            text_append(link->cause, sizeof(link->cause), "%s%s: %s",
-                        (link->cause[0] == '\0') ? "" : "; ", row->info.name,
-                        (row->failure != NULL) ? row->failure->what : row->info.reason);
+            cli_append(link->cause, sizeof(link->cause), "%s%s: %s",
+                       (link->cause[0] == '\0') ? "" : "; ", row->info.name,
+                       (row->failure != NULL) ? row->failure->what : row->info.reason);
         }
     }
     snprintf(link->remedy, sizeof(link->remedy), "MEMSPAN_DEVICES chooses and orders devices");
@@ -192,7 +188,7 @@ static void explain_resource(struct answer *answer, const struct snapshot *snaps
     resource_home(snapshot, resource, home, sizeof(home));
     snprintf(link->probe, sizeof(link->probe), "%s in %s: %s memory, home %s, %s",
              resource->info.name, space->info.name, memspan_kind_name(resource->info.kind), home,
-             text_from_size(resource->info.capacity_bytes).text);
+             cli_size_text(resource->info.capacity_bytes).text);
     snprintf(link->cause, sizeof(link->cause), "%s%s%s%s%s", resource_state_name(resource->state),
              (resource->note[0] == '\0') ? "" : ": ", resource->note, reason ? "; " : "",
              reason ? resource->plan.why : "");
@@ -243,22 +239,22 @@ static void print_text(const struct answer *answer, const char *name, FILE *out)
     fprintf(out, "%s (%s)\n", name, answer->subject);
     for (size_t i = 0; i < answer->link_count; i++) {
         const struct link *link = &answer->links[i];
-        struct grid grid;
+        struct cli_table table;
 
-        grid_open(&grid, "lll");
-        grid_add(&grid, " ");
-        grid_add(&grid, "probe");
-        grid_add(&grid, "%s", link->probe);
-        grid_add(&grid, " ");
-        grid_add(&grid, "native");
-        grid_add(&grid, "%s", link->native);
-        grid_add(&grid, " ");
-        grid_add(&grid, "cause");
-        grid_add(&grid, "%s", link->cause);
-        grid_add(&grid, " ");
-        grid_add(&grid, "remedy");
-        grid_add(&grid, "%s", link->remedy);
-        grid_close(&grid, out);
+        cli_table_open(&table, "lll");
+        cli_table_add(&table, " ");
+        cli_table_add(&table, "probe");
+        cli_table_add(&table, "%s", link->probe);
+        cli_table_add(&table, " ");
+        cli_table_add(&table, "native");
+        cli_table_add(&table, "%s", link->native);
+        cli_table_add(&table, " ");
+        cli_table_add(&table, "cause");
+        cli_table_add(&table, "%s", link->cause);
+        cli_table_add(&table, " ");
+        cli_table_add(&table, "remedy");
+        cli_table_add(&table, "%s", link->remedy);
+        cli_table_close(&table, out);
     }
 }
 

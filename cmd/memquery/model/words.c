@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* words.c: split an expression at its commas. The callers interpret the words. */
 
-#include "cmd/memquery/model/words.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdio.h>
 #include <string.h>
 

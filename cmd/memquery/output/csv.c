@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* csv.c: the snapshot as CSV. */
 
-#include "cmd/memquery/output/csv.h"
-#include "cmd/memquery/output/fields.h"
+#include "cmd/memquery/model/model.h"
 
 void csv_print(const struct snapshot *snapshot, FILE *out)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: capabilities with their source, and modes with the way to turn them on. */
 
-#include "cmd/memquery/output/device.h"
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 
 static const char silent[] = "the backend says nothing";
 
@@ -16,18 +12,19 @@ static const char *on_word(int on)
 
 static void print_capabilities(const memspan_device_info_t *info, FILE *out)
 {
-    struct grid grid;
+    struct cli_table table;
 
-    grid_open(&grid, "llll");
+    cli_table_open(&table, "llll");
     for (size_t i = 0; i < capability_count; i++) {
         const char *note = info->capability_note[__builtin_ctz(capabilities[i].bit)];
 
-        grid_add(&grid, " ");
-        grid_add(&grid, "%s", capabilities[i].name);
-        grid_add(&grid, "%s", ((info->capabilities & capabilities[i].bit) != 0) ? "yes" : "no");
-        grid_add(&grid, "%s", (note[0] == '\0') ? silent : note);
+        cli_table_add(&table, " ");
+        cli_table_add(&table, "%s", capabilities[i].name);
+        cli_table_add(&table, "%s",
+                      ((info->capabilities & capabilities[i].bit) != 0) ? "yes" : "no");
+        cli_table_add(&table, "%s", (note[0] == '\0') ? silent : note);
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
 }
 
 static void print_modes(const memspan_device_info_t *info, FILE *out)

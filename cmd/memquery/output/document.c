@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.c: the snapshot as JSON. Objects of one row each are tables of fields (fields.c). */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/fields.h"
+#include "cmd/memquery/model/model.h"
 
 /* One object for each of @p count rows of @p size_bytes. */
 static json_t *array_of(const struct field_list *list, const struct snapshot *snapshot,
@@ -80,9 +78,6 @@ void json_print(const struct snapshot *snapshot, FILE *out)
                      "there is none, or it does not bind this user");
     for (size_t i = 0; i < snapshot->warning_count; i++) {
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
-    }
-    if ((snapshot->figures != NULL) && (snapshot->figures->cache_note[0] != '\0')) {
-        json_array_append_new(warnings, json_string(snapshot->figures->cache_note));
     }
     json_put(document, "warnings", warnings);
     json_finish(document, out);

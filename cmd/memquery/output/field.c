@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* field.c: fields as JSON keys, CSV columns and table columns. */
 
-#include "cmd/memquery/output/field.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,22 +116,6 @@ json_t *field_object(const struct field_list *list, const struct record *record)
 
 /* ---- CSV ---- */
 
-static void print_quoted(FILE *out, const char *text)
-{
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            fputc('"', out);
-        }
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 void field_csv_head(const struct field_list *list, FILE *out)
 {
     const char *separator = "";
@@ -159,7 +142,7 @@ void field_csv_row(const struct field_list *list, const struct record *record, F
         fputs(separator, out);
         separator = ",";
         if (!value.unknown) {
-            print_quoted(out, format(&list->fields[i], &value, 1));
+            cli_put_csv(out, format(&list->fields[i], &value, 1));
         }
     }
     fputc('\n', out);
@@ -178,25 +161,26 @@ static const struct field *in_column(const struct field_list *list, int column)
     return NULL;
 }
 
-void field_open(const struct field_list *list, const struct snapshot *snapshot, struct grid *grid)
+void field_open(const struct field_list *list, const struct snapshot *snapshot,
+                struct cli_table *table)
 {
     size_t device_count = (snapshot != NULL) ? snapshot->device_count : 0;
-    char *align         = text_calloc(list->count + device_count + 1, 1);
+    char *align         = cli_calloc(list->count + device_count + 1, 1);
     const struct field *field;
 
     for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         memset(align + strlen(align), (field->minor ? "LR" : "lr")[field->right],
                field->per_device ? device_count : 1);
     }
-    grid_open(grid, align);
+    cli_table_open(table, align);
     free(align);
     for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         if (!field->per_device) {
-            grid_add(grid, "%s", field->head);
+            cli_table_add(table, "%s", field->head);
             continue;
         }
         for (size_t i = 0; i < device_count; i++) {
-            grid_add(grid, "%s", snapshot->devices[i].label);
+            cli_table_add(table, "%s", snapshot->devices[i].label);
         }
     }
 }
@@ -213,21 +197,22 @@ static const char *cell_text(const struct field *field, struct field_value *valu
         return (value->number != 0) ? "yes" : "-";
     }
     if ((field->form == FIELD_SIZE) && (field->scale <= 0)) {
-        snprintf(value->room, sizeof(value->room), "%s", text_from_size(value->size).text);
+        snprintf(value->room, sizeof(value->room), "%s", cli_size_text(value->size).text);
         return value->room;
     }
     return format(field, value, field->scale);
 }
 
-static void add_cell(struct grid *grid, const struct field *field, const struct record *record)
+static void add_cell(struct cli_table *table, const struct field *field,
+                     const struct record *record)
 {
     struct field_value value;
 
     read_field(field, record, &value);
-    grid_add(grid, "%s", cell_text(field, &value));
+    cli_table_add(table, "%s", cell_text(field, &value));
 }
 
-void field_row(const struct field_list *list, const struct record *record, struct grid *grid)
+void field_row(const struct field_list *list, const struct record *record, struct cli_table *table)
 {
     const struct field *field;
 
@@ -235,29 +220,29 @@ void field_row(const struct field_list *list, const struct record *record, struc
         struct record each = *record;
 
         if (!field->per_device) {
-            add_cell(grid, field, record);
+            add_cell(table, field, record);
             continue;
         }
         for (each.device = 0; each.device < record->snapshot->device_count; each.device++) {
-            add_cell(grid, field, &each);
+            add_cell(table, field, &each);
         }
     }
 }
 
 void field_row_off(const struct field_list *list, const struct snapshot *snapshot,
-                   const char *const first[2], const char *last, struct grid *grid)
+                   const char *const first[2], const char *last, struct cli_table *table)
 {
     const struct field *field;
 
     for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         if (column <= 2) {
-            grid_add(grid, "%s", first[column - 1]);
+            cli_table_add(table, "%s", first[column - 1]);
         } else if (field->per_device) {
             for (size_t i = 0; i < snapshot->device_count; i++) {
-                grid_add(grid, ".");
+                cli_table_add(table, ".");
             }
         } else {
-            grid_add(grid, "%s", (in_column(list, column + 1) == NULL) ? last : "-");
+            cli_table_add(table, "%s", (in_column(list, column + 1) == NULL) ? last : "-");
         }
     }
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fields.c: the tables of fields. */
 
-#include "cmd/memquery/output/fields.h"
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/output/device.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/measure/measure.h"
 #include <string.h>
 
 static const char silent[] = "the driver does not tell";
@@ -48,8 +44,8 @@ FIELD_READ(read_numbers)
         if (is_host ? (record->device == 0)
                     : (snapshot->devices[i].same_as == snapshot->devices[record->device].same_as)) {
             json_array_append_new(value->json, json_integer(number));
-            text_append(value->room, sizeof(value->room), "%s%d",
-                        (value->room[0] == '\0') ? "" : ",", number);
+            cli_append(value->room, sizeof(value->room), "%s%d",
+                       (value->room[0] == '\0') ? "" : ",", number);
         }
     }
     value->shown = value->room;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json.c: the rules of the schema over jansson. */
 
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ void json_put_text(json_t *object, const char *key, const char *text)
     char copy[1024];
 
     snprintf(copy, sizeof(copy), "%s", text);
-    text_clean(copy); /* drivers' texts need not be UTF-8, JSON must */
+    cli_clean(copy); /* drivers' texts need not be UTF-8, JSON must */
     json_put(object, key, json_string(copy));
 }
 

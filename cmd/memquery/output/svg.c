@@ -7,10 +7,7 @@
  * so each text has a fixed width, by the number of its letters. The height is known last: the
  * head of the file is written at the end. */
 
-#include "cmd/memquery/output/svg.h"
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/output/text.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,28 +52,6 @@ struct drawing {
 
 /* ---- elements ---- */
 
-static void put_escaped(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(((*text < ' ') || (*text > '~')) ? '?' : *text, out);
-        }
-    }
-}
-
 static double letter_width(const char *look)
 {
     if (strstr(look, "title") != NULL) {
@@ -111,10 +86,10 @@ __attribute__((format(printf, 6, 7))) static void put_text(const struct drawing 
     fprintf(drawing->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, look);
     if (strlen(text) > most) {
         fputs("<title>", drawing->out);
-        put_escaped(drawing->out, text);
+        cli_put_xml(drawing->out, text);
         fputs("</title>", drawing->out);
     }
-    put_escaped(drawing->out, shown);
+    cli_put_xml(drawing->out, shown);
     fputs("</text>\n", drawing->out);
 }
 
@@ -126,15 +101,8 @@ static size_t put_wrapped(const struct drawing *drawing, double x, double y, con
     size_t lines = 0;
 
     while (*text != '\0') {
-        size_t length = strlen(text);
-        size_t end    = most;
+        size_t length = cli_line(text, strlen(text), most);
 
-        if (length > most) {
-            while ((end > most / 2) && (text[end] != ' ')) {
-                end--;
-            }
-            length = end;
-        }
         put_text(drawing, x, y + LINE_HEIGHT * (double)lines, look, width, "%.*s", (int)length,
                  text);
         text += length;
@@ -180,13 +148,12 @@ static void figure_text(const struct measure_cell *cell, char *text, size_t size
         return;
     }
     if (cell->bandwidth_bytes_per_s > 0) {
-        text_append(text, size, "%.3g GB/s", cell->bandwidth_bytes_per_s / 1e9);
+        cli_append(text, size, "%.3g GB/s", cell->bandwidth_bytes_per_s / 1e9);
     }
     if (cell->latency_ns > 0) {
-        text_append(text, size, "%s%.0f ns", (text[0] == '\0') ? "" : ", ", cell->latency_ns);
+        cli_append(text, size, "%s%.0f ns", (text[0] == '\0') ? "" : ", ", cell->latency_ns);
     }
-    text_append(text, size, " ~%d%%%s%s", measure_spread_percent(cell), cell->busy ? "!" : "",
-                cell->cached ? "*" : "");
+    cli_append(text, size, " ~%d%%%s", measure_spread_percent(cell), cell->busy ? "!" : "");
 }
 
 static const struct resource *find_resource(const struct snapshot *snapshot, int home, int node,
@@ -294,9 +261,9 @@ static void draw_node(const struct drawing *drawing, const memspan_numa_node_inf
         snprintf(figure, sizeof(figure), "%.3g GB/s",
                  (double)node->bandwidth_mib_per_s * 1048576e-9);
         if (node->latency_ns != MEMSPAN_UNKNOWN) {
-            text_append(figure, sizeof(figure), ", %llu ns", (unsigned long long)node->latency_ns);
+            cli_append(figure, sizeof(figure), ", %llu ns", (unsigned long long)node->latency_ns);
         }
-        text_append(figure, sizeof(figure), " (%.20s)", node->performance_source);
+        cli_append(figure, sizeof(figure), " (%.20s)", node->performance_source);
     }
     put_text(drawing, x + 10, y + 53, "small figure", room, "%s",
              (figure[0] == '\0') ? "speed not measured" : figure);
@@ -370,10 +337,10 @@ static void draw_device(const struct drawing *drawing, size_t index)
     char same[64]                   = "";
 
     if (row->info.pci_address[0] != '\0') {
-        text_append(place, sizeof(place), ", PCI %s", row->info.pci_address);
+        cli_append(place, sizeof(place), ", PCI %s", row->info.pci_address);
     }
     if (row->info.numa_node >= 0) {
-        text_append(place, sizeof(place), ", near node%d", row->info.numa_node);
+        cli_append(place, sizeof(place), ", near node%d", row->info.numa_node);
     }
     if ((size_t)row->same_as != index + 1) {
         snprintf(same, sizeof(same), ", the same hardware as %s",
@@ -511,16 +478,16 @@ static double draw_space(const struct drawing *drawing, const struct space_row *
     size_t lines;
 
     if (row->status != MEMSPAN_OK) {
-        text_append(members, sizeof(members), "OFF: %s", row->problem);
+        cli_append(members, sizeof(members), "OFF: %s", row->problem);
     } else if (row->resource_count == 0) {
-        text_append(members, sizeof(members), "nothing");
+        cli_append(members, sizeof(members), "nothing");
     }
     for (size_t i = 0; i < row->resource_count; i++) {
-        text_append(members, sizeof(members), "%s%s", (i == 0) ? "" : ", ",
-                    row->resources[i].info.name);
+        cli_append(members, sizeof(members), "%s%s", (i == 0) ? "" : ", ",
+                   row->resources[i].info.name);
     }
     if (alias) {
-        text_append(members, sizeof(members), "; %s", row->info.note);
+        cli_append(members, sizeof(members), "; %s", row->info.note);
     }
     put_text(drawing, MARGIN, y, "small", 150, "%s", row->info.name);
     lines = put_wrapped(drawing, MARGIN + 160, y,
@@ -593,7 +560,7 @@ static void put_head(const struct drawing *drawing, double height)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
             "height=\"%.0f\">\n<title>Memory of ",
             drawing->width, height, drawing->width, height);
-    put_escaped(drawing->out, drawing->snapshot->host_name);
+    cli_put_xml(drawing->out, drawing->snapshot->host_name);
     fprintf(drawing->out,
             "</title>\n<style>%s</style>\n"
             "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"2\" refY=\"4\" markerWidth=\"8\" "
@@ -622,7 +589,7 @@ static void draw_all(const struct drawing *drawing)
 
 void svg_print(const struct snapshot *snapshot, FILE *out)
 {
-    struct drawing *drawing = text_calloc(1, sizeof(*drawing));
+    struct drawing *drawing = cli_calloc(1, sizeof(*drawing));
     char *body              = NULL;
     size_t body_bytes       = 0;
     double height;

@@ -2,10 +2,6 @@
 /* table.c: the snapshot as text: plain ASCII, a screenful on a normal machine. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/fields.h"
-#include "cmd/memquery/output/text.h"
 #include <string.h>
 
 /* ---- the first line ---- */
@@ -31,7 +27,7 @@ static void print_head(const struct snapshot *snapshot, FILE *out)
 
     fprintf(out, "%s  host %zu NUMA node%s %s%s%s%s  devices %zu\nbackends:", snapshot->host_name,
             snapshot->node_count, (snapshot->node_count == 1) ? "" : "s",
-            text_from_size(host->capacity_bytes).text,
+            cli_size_text(host->capacity_bytes).text,
             (host->capacity_source[0] == '\0') ? "" : " (", host->capacity_source,
             (host->capacity_source[0] == '\0') ? "" : ")", snapshot->device_count - 1);
     print_backends(snapshot, true, out);
@@ -45,14 +41,14 @@ static void print_head(const struct snapshot *snapshot, FILE *out)
 static void print_devices(const struct snapshot *snapshot, FILE *out)
 {
     struct record record = {.snapshot = snapshot};
-    struct grid grid;
+    struct cli_table table;
 
-    field_open(&fields_of_device, snapshot, &grid);
+    field_open(&fields_of_device, snapshot, &table);
     for (; record.device < snapshot->device_count; record.device++) {
         record.row = &snapshot->devices[record.device];
-        field_row(&fields_of_device, &record, &grid);
+        field_row(&fields_of_device, &record, &table);
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
     fputc('\n', out);
 }
 
@@ -61,36 +57,36 @@ static void print_devices(const struct snapshot *snapshot, FILE *out)
 static void print_nodes(const struct snapshot *snapshot, FILE *out)
 {
     bool unknown = false;
-    struct grid grid;
+    struct cli_table table;
 
-    field_open(&fields_of_node, snapshot, &grid);
+    field_open(&fields_of_node, snapshot, &table);
     for (size_t i = 0; i < snapshot->node_count; i++) {
         const memspan_numa_node_info_t *node = &snapshot->nodes[i];
         struct record record                 = {.snapshot = snapshot, .row = node};
 
-        field_row(&fields_of_node, &record, &grid);
+        field_row(&fields_of_node, &record, &table);
         unknown = unknown || (node->bandwidth_mib_per_s == MEMSPAN_UNKNOWN) ||
                   (node->latency_ns == MEMSPAN_UNKNOWN);
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
     fprintf(out, "%s\n", unknown ? "? the firmware has no HMAT table that tells\n" : "");
 }
 
 /* ---- spaces ---- */
 
 /* A space or kind that is not available: dashes, and the reason. */
-static void add_off(struct grid *grid, const struct snapshot *snapshot, const char *space,
+static void add_off(struct cli_table *table, const struct snapshot *snapshot, const char *space,
                     const char *name, const char *kinds, const char *why)
 {
     char last[700];
 
     snprintf(last, sizeof(last), "OFF  %s%s%s", kinds, (kinds[0] == '\0') ? "" : ": ",
              (why[0] == '\0') ? "not offered" : why);
-    field_row_off(&fields_of_resource, snapshot, (const char *const[]){space, name}, last, grid);
+    field_row_off(&fields_of_resource, snapshot, (const char *const[]){space, name}, last, table);
 }
 
 /* The kinds that the only device of a space does not offer; those with one reason on one line. */
-static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot,
+static void add_missing_kinds(struct cli_table *table, const struct snapshot *snapshot,
                               const struct space_row *row)
 {
     const memspan_device_info_t *info;
@@ -111,39 +107,39 @@ static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot
         for (int other = kind; other < MEMSPAN_KIND_COUNT; other++) {
             if (((missing & (1u << other)) != 0) && ((missing & (1u << kind)) != 0) &&
                 ((other == kind) || (strcmp(info->kind_note[kind], info->kind_note[other]) == 0))) {
-                text_append(kinds, sizeof(kinds), "%s%s", (kinds[0] == '\0') ? "" : ", ",
-                            memspan_kind_name((memspan_kind_t)other));
+                cli_append(kinds, sizeof(kinds), "%s%s", (kinds[0] == '\0') ? "" : ", ",
+                           memspan_kind_name((memspan_kind_t)other));
                 missing &= (other == kind) ? ~0u : ~(1u << other);
             }
         }
         if (kinds[0] != '\0') {
             snprintf(name, sizeof(name), "%s%d", info->backend, info->ordinal);
-            add_off(grid, snapshot, row->info.name, name, kinds, info->kind_note[kind]);
+            add_off(table, snapshot, row->info.name, name, kinds, info->kind_note[kind]);
         }
     }
 }
 
 static void print_spaces(const struct snapshot *snapshot, FILE *out)
 {
-    struct grid grid;
+    struct cli_table table;
 
-    field_open(&fields_of_resource, snapshot, &grid);
+    field_open(&fields_of_resource, snapshot, &table);
     for (size_t i = 0; i < snapshot->space_count; i++) {
         const struct space_row *row = &snapshot->spaces[i];
 
         if (row->status != MEMSPAN_OK) {
-            add_off(&grid, snapshot, row->info.name, "-", "", row->problem);
+            add_off(&table, snapshot, row->info.name, "-", "", row->problem);
         }
         for (size_t j = 0; j < row->resource_count;) {
             struct resource resource;
             struct record record = {.snapshot = snapshot, .row = &resource, .space = row};
 
             j += resource_merge(snapshot, row, j, &resource);
-            field_row(&fields_of_resource, &record, &grid);
+            field_row(&fields_of_resource, &record, &table);
         }
-        add_missing_kinds(&grid, snapshot, row);
+        add_missing_kinds(&table, snapshot, row);
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
     fputs("ACCESS L local  R remote load/store  P page fault  r registered  c copy  . none\n"
           "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n",
           out);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* importer.c: the server, and the processes that it forks. */
 
-#include "cmd/memquery/probe/importer.h"
-#include "cmd/common/child.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
+#include "cmd/memquery/probe/probe.h"
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,7 +49,7 @@ static void take_error(struct importer_reply *reply, const char *doing)
 /* Read what the owner wrote, and write our own. */
 static bool move_data(void *address, struct importer_reply *reply)
 {
-    unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
+    unsigned char *data = cli_calloc(IMPORTER_BYTES, 1);
     size_t wrong        = 0;
     bool moved;
 
@@ -204,8 +203,8 @@ bool importer_ask(const struct importer_request *request, struct importer_reply 
         channel = -1;
         return false;
     }
-    text_clean(reply_p->problem);
-    text_clean(reply_p->native);
-    text_clean(reply_p->remedy);
+    cli_clean(reply_p->problem);
+    cli_clean(reply_p->native);
+    cli_clean(reply_p->remedy);
     return true;
 }

@@ -6,11 +6,7 @@
  * backends; it is set in the child, before the library reads it. */
 
 #include "cmd/memquery/probe/probe.h"
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
-#include "cmd/memquery/output/fit.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/output/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +59,8 @@ static void filter_devices(const struct task *task)
         size_t length = strcspn(entry, ",");
 
         if (is_kept(task, entry, strcspn(entry, ":,"))) {
-            text_append(kept, sizeof(kept), "%s%.*s", (kept[0] == '\0') ? "" : ",", (int)length,
-                        entry);
+            cli_append(kept, sizeof(kept), "%s%.*s", (kept[0] == '\0') ? "" : ",", (int)length,
+                       entry);
         }
         entry += length + ((entry[length] == ',') ? 1 : 0);
     }
@@ -164,8 +160,8 @@ static void append_last_line(char *what, size_t size_bytes, const struct cli_byt
         return;
     }
     snprintf(words, sizeof(words), "%.*s", (int)((end - begin < 120) ? (end - begin) : 120), begin);
-    text_clean(words);
-    text_append(what, size_bytes, "; its last words: %s", words);
+    cli_clean(words);
+    cli_append(what, size_bytes, "; its last words: %s", words);
 }
 
 static void describe_failure(const struct cli_result *result, char *what, size_t size_bytes)
@@ -173,21 +169,21 @@ static void describe_failure(const struct cli_result *result, char *what, size_t
     what[0] = '\0';
     switch (result->end) {
     case CLI_KILLED:
-        text_append(what, size_bytes, "crashed (signal %d, %s) while probed", result->code,
-                    strsignal(result->code));
+        cli_append(what, size_bytes, "crashed (signal %d, %s) while probed", result->code,
+                   strsignal(result->code));
         break;
     case CLI_LEFT:
-        text_append(what, size_bytes, "ended the process (exit status %d) while probed",
-                    result->code);
+        cli_append(what, size_bytes, "ended the process (exit status %d) while probed",
+                   result->code);
         break;
     case CLI_TIMED_OUT:
-        text_append(what, size_bytes, "did not answer within %g s", result->limit_s);
+        cli_append(what, size_bytes, "did not answer within %g s", result->limit_s);
         break;
     case CLI_EXITED:
-        text_append(what, size_bytes, "failed only together with the other backends");
+        cli_append(what, size_bytes, "failed only together with the other backends");
         return;
     case CLI_NOT_STARTED:
-        text_append(what, size_bytes, "could not be probed: the system gave no process");
+        cli_append(what, size_bytes, "could not be probed: the system gave no process");
         return;
     }
     append_last_line(what, size_bytes, &result->error);
@@ -220,7 +216,7 @@ static char *find_names(struct request *request)
         run(&task, &result);
     }
     if (result.end == CLI_EXITED) {
-        names = text_calloc(result.out.size_bytes + 1, 1);
+        names = cli_calloc(result.out.size_bytes + 1, 1);
         memcpy(names, result.out.data, result.out.size_bytes);
     }
     cli_result_free(&result);
@@ -257,7 +253,7 @@ static bool find_failures(struct request *request, probe_job_t job, const char *
 static char *choose_backends(const struct request *request, const char *names)
 {
     size_t room  = strlen(names) + 8;
-    char *chosen = text_calloc(room, 1);
+    char *chosen = cli_calloc(room, 1);
     char *copy   = strdup(names);
     char *next   = copy;
     char *name;
@@ -265,7 +261,7 @@ static char *choose_backends(const struct request *request, const char *names)
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         if ((name[0] != '\0') && is_admitted(request->user_backends, name) &&
             (probe_failure(request, name) == NULL)) {
-            text_append(chosen, room, "%s%s", (chosen[0] == '\0') ? "" : ",", name);
+            cli_append(chosen, room, "%s%s", (chosen[0] == '\0') ? "" : ",", name);
         }
     }
     free(copy);
@@ -329,8 +325,8 @@ static int print(const struct options *options, const struct cli_result *result)
 {
     write_bytes(&result->error, stderr);
     if (result->out.size_bytes > 0) {
-        fit_write(stdout, result->out.data, result->out.size_bytes,
-                  (options->format == FORMAT_TABLE) ? fit_width() : 0);
+        cli_fold(stdout, result->out.data, result->out.size_bytes,
+                 (options->format == FORMAT_TABLE) ? cli_width(stdout) : 0);
     }
     if ((fflush(stdout) != 0) || ferror(stdout)) {
         cli_complain("cannot write the answer to standard output: %s", strerror(errno));

@@ -2,10 +2,7 @@
 /* share.c: one granule of a device's memory, shared with another process and exported for
  * network cards. A successful call proves nothing; data that arrived does. */
 
-#include "cmd/memquery/probe/share.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/importer.h"
-#include "cmd/memquery/probe/verbs.h"
+#include "cmd/memquery/model/model.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -32,7 +29,7 @@ conclude(struct sharing *method, enum share_state state, const char *format, ...
     va_start(args, format);
     vsnprintf(method->detail, sizeof(method->detail), format, args);
     va_end(args);
-    text_clean(method->detail);
+    cli_clean(method->detail);
 }
 
 /* The library's last error. */
@@ -46,8 +43,8 @@ static void fail(struct sharing *method, const char *doing)
                  error->native_code, error->native_text);
     }
     snprintf(method->remedy, sizeof(method->remedy), "%s", error->hint);
-    text_clean(method->native);
-    text_clean(method->remedy);
+    cli_clean(method->native);
+    cli_clean(method->remedy);
 }
 
 void share_start_helper(double timeout_s)
@@ -103,7 +100,7 @@ static void probe_ipc(const memspan_device_info_t *info, void *pointer, struct s
 {
     struct importer_request request = {.ordinal = info->ordinal};
     size_t token_bytes              = sizeof(request.token);
-    unsigned char *data             = text_calloc(IMPORTER_BYTES, 1);
+    unsigned char *data             = cli_calloc(IMPORTER_BYTES, 1);
     struct importer_reply reply;
     size_t wrong;
 
@@ -229,7 +226,7 @@ static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct shar
 
 static void probe_dmabuf(void *pointer, struct sharing *method, struct sharing *rdma)
 {
-    unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
+    unsigned char *data = cli_calloc(IMPORTER_BYTES, 1);
     uint64_t offset     = 0;
     int fd              = -1;
 
@@ -257,13 +254,13 @@ static void list_cards(char *names, size_t size)
     names[0] = '\0';
     while ((folder != NULL) && ((entry = readdir(folder)) != NULL)) {
         if (entry->d_name[0] != '.') {
-            text_append(names, size, "%s%s", (names[0] == '\0') ? "" : " ", entry->d_name);
+            cli_append(names, size, "%s%s", (names[0] == '\0') ? "" : " ", entry->d_name);
         }
     }
     if (folder != NULL) {
         closedir(folder);
     }
-    text_clean(names);
+    cli_clean(names);
 }
 
 /* Without a probe: which cards exist, and the driver's claim. */
@@ -340,7 +337,7 @@ static void believe(struct device_row *row, unsigned bit, const struct sharing *
         row->info.capabilities &= ~bit;
         snprintf(note, size, "probe: %.100s", method->detail);
     } else if (method->state == SHARE_PROVED) {
-        text_append(note, size, "; proved by a probe");
+        cli_append(note, size, "; proved by a probe");
     }
 }
 

@@ -4,8 +4,8 @@
  * Registration makes the card's kernel driver map the device's pages; this is where machines
  * differ. It moves no data: that needs a second card or a loop through the switch. */
 
-#include "cmd/memquery/probe/verbs.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
+#include "cmd/memquery/probe/probe.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -124,6 +124,6 @@ void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
     if (cards != NULL) {
         verbs.ibv_free_device_list(cards);
     }
-    text_clean(answer_p->text);
-    text_clean(answer_p->native);
+    cli_clean(answer_p->text);
+    cli_clean(answer_p->native);
 }

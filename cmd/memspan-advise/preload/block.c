@@ -10,8 +10,8 @@
  * The program may close the file's descriptor, with all that it does not know, and get its number
  * for a file of its own: it is verified before each use. */
 
-#include "cmd/memspan-advise/preload/block.h"
-#include "cmd/memspan-advise/preload/sample.h"
+#include "cmd/common/clock.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,14 +60,6 @@ void block_unlock(void)
 {
     holds = false;
     pthread_mutex_unlock(&lock);
-}
-
-double block_now_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 size_t block_sites(struct site **sites_p)
@@ -281,7 +273,7 @@ static void set_size(struct block *block, size_t size_bytes)
     struct site *site = block->site;
 
     site->live_bytes += size_bytes - block->size_bytes;
-    site->byte_seconds += ((double)block->size_bytes - (double)size_bytes) * block_now_s();
+    site->byte_seconds += ((double)block->size_bytes - (double)size_bytes) * cli_clock_s();
     if (site->live_bytes > site->peak_bytes) {
         site->peak_bytes = site->live_bytes;
     }
@@ -306,7 +298,7 @@ bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
         set_size(block, size_bytes);
         site->count++;
         site->live_count++;
-        site->lifetime_s -= block_now_s();
+        site->lifetime_s -= cli_clock_s();
         share_pages(block, filled);
     }
     block_unlock();
@@ -322,7 +314,7 @@ bool block_remove(void *address)
     if (block != NULL) {
         set_size(block, 0);
         block->site->live_count--;
-        block->site->lifetime_s += block_now_s();
+        block->site->lifetime_s += cli_clock_s();
         drop_pages(block);
         give_record(block);
     }

@@ -2,10 +2,8 @@
 /* call.c: the wrappers are as transparent as those of fork() are: a process that shares the memory
  * (CLONE_VM) needs nothing, another one is a fork. */
 
-#include "cmd/memspan-advise/preload/call.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/filter.h"
-#include "cmd/memspan-advise/preload/block.h"
+#include "cmd/common/cli.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/sched.h>

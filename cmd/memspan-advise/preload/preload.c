@@ -6,11 +6,9 @@
  * Small blocks are the C library's and pass through. So do calls from inside this library and
  * libmemspan, which may hold locks. */
 
-#include "cmd/common/environment.h"
-#include "cmd/memspan-advise/preload/block.h"
-#include "cmd/memspan-advise/preload/call.h"
-#include "cmd/memspan-advise/preload/sample.h"
-#include "cmd/memspan-advise/preload/seen.h"
+#include "cmd/memspan-advise/preload/preload.h"
+#include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/lib-names.h>
@@ -371,7 +369,7 @@ static void print_site(const struct site *site, FILE *out)
     double now_s;
 
     block_lock();
-    now_s = block_now_s();
+    now_s = cli_clock_s();
     s     = *site;
     block_unlock();
     seen           = seen_of_site(&s);
@@ -413,7 +411,7 @@ static void write_profile(void)
     program[(n < 0) ? 0 : n] = '\0';
     name = (n > 0) ? program : program_invocation_name; /* /proc may be missing */
     fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", name,
-            block_now_s() - began_s, sample_source(), name);
+            cli_clock_s() - began_s, sample_source(), name);
     (void)dl_iterate_phdr(print_module, file);
     block_lock();
     count = block_sites(&sites);
@@ -479,7 +477,7 @@ __attribute__((constructor)) static void begin(void)
     }
     folder  = cli_environment(CLI_LIBMEMSPAN_ADVISE);
     owner   = getpid();
-    began_s = block_now_s();
+    began_s = cli_clock_s();
     dl_iterate_phdr(find_library, (void *)(uintptr_t)memspan_alloc);
     (void)memspan_call_site(frames, sizeof(frames)); /* loads the unwinder */
     call_open(leave);

@@ -10,8 +10,8 @@
  * A probe that is not accessed for a while is taken elsewhere, so that memory without accesses does
  * not collect all probes. */
 
-#include "cmd/memspan-advise/preload/sample.h"
-#include "cmd/memspan-advise/preload/block.h"
+#include "cmd/common/clock.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -223,7 +223,7 @@ void sample_forget(uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PROBES; i++) {
         if ((probes[i].window >= start) && (probes[i].window < end)) {
-            retire(&probes[i], block_now_s());
+            retire(&probes[i], cli_clock_s());
         }
     }
 }
@@ -264,7 +264,7 @@ static bool arm(struct probe *probe)
         return window != 0;
     }
     probe->hit_s   = 0;
-    probe->armed_s = block_now_s();
+    probe->armed_s = cli_clock_s();
     if (madvise((void *)window, WINDOW_BYTES, MADV_DONTNEED) == 0) {
         probe->window = window;
     }
@@ -280,7 +280,7 @@ static void tick(void)
     for (size_t i = 0; i < queue_count; i++) {
         read_queue(queues[i]);
     }
-    now_s = block_now_s();
+    now_s = cli_clock_s();
     for (size_t i = 0; i < PROBES; i++) {
         struct probe *probe = &probes[i];
 
@@ -300,7 +300,7 @@ static void tick(void)
 static void *run(void *data)
 {
     const struct timespec pause = {.tv_nsec = TICK_NS};
-    double began_s              = block_now_s();
+    double began_s              = cli_clock_s();
     double save_s               = began_s + 1;
 
     (void)data;
@@ -309,7 +309,7 @@ static void *run(void *data)
 
         (void)nanosleep(&pause, NULL);
         tick();
-        now_s = block_now_s();
+        now_s = cli_clock_s();
         if (now_s >= save_s) {
             save();
             save_s = now_s + ((now_s - began_s < save_max_s) ? now_s - began_s : save_max_s);
@@ -353,7 +353,7 @@ void sample_stop(void)
     pthread_join(sampler, NULL);
     block_lock();
     for (size_t i = 0; i < PROBES; i++) {
-        retire(&probes[i], block_now_s());
+        retire(&probes[i], cli_clock_s());
     }
     block_unlock();
 }

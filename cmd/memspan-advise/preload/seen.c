@@ -3,7 +3,7 @@
  * part of an array may never be used, as there is room for the worst case: its long waits do not
  * count for the others, once there are hits enough to tell the parts apart. */
 
-#include "cmd/memspan-advise/preload/seen.h"
+#include "cmd/memspan-advise/preload/preload.h"
 
 struct seen seen_of_site(const struct site *site)
 {

@@ -2,7 +2,7 @@
 /* What memspan-advise makes of hits and exposures, by numbers: what a watched program shows depends
  * on how much of the processor it gets. */
 
-#include "cmd/memspan-advise/preload/seen.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <criterion/criterion.h>
 
 /* Six segments are hit after 10 ms each, two never. */

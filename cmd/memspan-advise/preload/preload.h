@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CMD_ADVISE_PRELOAD_BLOCK_H
-#define CMD_ADVISE_PRELOAD_BLOCK_H
-
-/* The blocks of an advised program that are large enough to be placed, and the call sites that
- * allocated them.
- *
- * While the program is sampled, the whole pages of a block are exchanged for shared pages of a
- * memory file: these can be unmapped without a loss, so that the next access to them is a page
- * fault that the kernel serves and tells of. No signal, and no system call that fails. */
+#ifndef CMD_ADVISE_PRELOAD_H
+#define CMD_ADVISE_PRELOAD_H
 
 #include <memspan/placement.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* block.c: the blocks of an advised program that are large enough to be placed, and the call sites
+ * that allocated them.
+ *
+ * While the program is sampled, the whole pages of a block are exchanged for shared pages of a
+ * memory file: these can be unmapped without a loss, so that the next access to them is a page
+ * fault that the kernel serves and tells of. No signal, and no system call that fails. */
 
 enum {
     BLOCKS_MAX  = 1 << 18,
@@ -31,7 +31,7 @@ struct site {
     uint64_t peak_bytes;
     double lifetime_s;           /* of its blocks, added; of a live one, less the time now */
     double byte_seconds;         /* of its blocks, size times lifetime, likewise */
-    double exposure_s[SEGMENTS]; /* of its probes (sample.h), added, by the part of the block */
+    double exposure_s[SEGMENTS]; /* of its probes (sample.c), added, by the part of the block */
     uint64_t hits[SEGMENTS];     /* probes that were accessed */
     uint64_t edges;              /* of these, at an edge of their window */
     struct block *sampled[SAMPLED_OF_SITE];
@@ -56,9 +56,6 @@ void block_unlock(void);
 
 /* Sites in the order of their first block. */
 size_t block_sites(struct site **sites_p);
-
-/* Seconds of the monotonic clock. */
-double block_now_s(void);
 
 /* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
@@ -97,4 +94,45 @@ void block_after_fork_in_child(void);
  */
 void block_leave(void);
 
-#endif /* CMD_ADVISE_PRELOAD_BLOCK_H */
+/* sample.c: how often, and how, the program uses its blocks.
+ *
+ * A probe is a window of a block whose pages are unmapped. The time until it is accessed gives the
+ * rate of accesses; where it is entered gives their kind: a stream enters a window at one of its
+ * edges, accesses in no order anywhere. */
+
+/* Begin to sample on a thread of its own, which calls @p save_profile now and then: the program may
+ * end without notice. */
+void sample_start(void (*save_profile)(void));
+
+/* End; blocks of probes are counted up to now. */
+void sample_stop(void);
+
+/* The pages from @p start on are about to be those of no block. Holding the tables' lock. */
+void sample_forget(uintptr_t start, uintptr_t end);
+
+/* Where accesses are known from: "page faults", "page tables: REASON", "nothing: REASON". */
+const char *sample_source(void);
+
+/* seen.c: what the probes of a site saw, over all segments of its blocks. */
+struct seen {
+    double exposure_s;
+    uint64_t hits;
+    double rate; /* accesses of a window a second */
+};
+
+/* The caller holds the tables' lock, or has a copy. */
+struct seen seen_of_site(const struct site *site);
+
+/* call.c: calls of the program that this library has to know of, in the C library's place:
+ * processes made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system
+ * calls, which would kill the program for what this library does.
+ *
+ * System calls that the program makes by instructions of its own are not seen. */
+
+/* Find the C library's functions. @p leave is called before the program's first filter. */
+void call_open(void (*leave)(void));
+
+/* Has the program more filters than the process that started it was under? */
+bool call_is_filtered(void);
+
+#endif /* CMD_ADVISE_PRELOAD_H */

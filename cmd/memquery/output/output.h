@@ -1,14 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEMQUERY_FIELD_H
-#define MEMQUERY_FIELD_H
+#ifndef MEMQUERY_OUTPUT_H
+#define MEMQUERY_OUTPUT_H
 
-/* A field is one row of a table: the column of the text table, the key of the JSON object and
- * the column of the CSV file are made from it. */
+#include "cmd/common/cli.h"
+#include <jansson.h>
+#include <memspan/memspan.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
-#include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/snapshot.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
+/* Of the model and of what was measured. */
+struct snapshot;
+struct space_row;
+struct resource;
+struct measure_cell;
+
+/* text.c: numbers as text, name lists with suggestions. */
+
+/* Exit codes, as in the manual page. */
+enum exit_code {
+    EXIT_YES    = 0, /* printed; what was asked for is available */
+    EXIT_ABSENT = 1, /* it is not available */
+    EXIT_USAGE  = 2, /* malformed command line */
+    EXIT_PROBE  = 3, /* a driver crashed or did not answer */
+    EXIT_CONDITIONAL =
+        4,           /* available as an alias, under a condition, or without all of the traits */
+    EXIT_UNKNOWN = 5 /* the deciding quantity is unknown */
+};
+
+/* The number in decimal. */
+struct cli_size text_from_int(long long value);
+
+/* In GiB with one digit after the point, without the unit. */
+struct cli_size text_from_gib(uint64_t size_bytes);
+
+/* A decimal integer with an optional sign, without trailing text. */
+bool text_to_int(const char *text, int *value_p);
+
+/* A list of names, for suggestions. */
+struct text_list {
+    const char **items;
+    size_t count;
+};
+void text_list_add(struct text_list *list, const char *item);
+bool text_list_has(const struct text_list *list, const char *item);
+
+/* Report an unknown @p what, with the nearest of @p list; returns EXIT_USAGE. */
+int text_unknown(const char *what, const char *word, const struct text_list *list);
+
+/* json.c: the rules of the schema: an unknown value is null and has a sibling "<key>_reason"; no
+ * key is left out; sizes are bytes, times nanoseconds. */
+
+enum { JSON_SCHEMA = 1 };
+
+/* A new document with "schema" and "memspan_version" set. */
+json_t *json_document(void);
+
+void json_put(json_t *object, const char *key, json_t *value); /* takes over value */
+void json_put_text(json_t *object, const char *key, const char *text);
+void json_put_int(json_t *object, const char *key, long long value);
+void json_put_bool(json_t *object, const char *key, bool value);
+void json_put_null(json_t *object, const char *key, const char *reason);
+
+/* The text; null with @p reason when it is empty. */
+void json_put_text_or(json_t *object, const char *key, const char *text, const char *reason);
+/* The bytes; null with @p reason when they are MEMSPAN_UNKNOWN. */
+void json_put_size_or(json_t *object, const char *key, uint64_t value, const char *reason);
+/* The number; null with @p reason when it is negative. */
+void json_put_int_or(json_t *object, const char *key, long long value, const char *reason);
+
+/* A new object with what a device is promised: "access" and "coherence". */
+json_t *json_reach(int device, const memspan_reach_t *reach);
+
+/* The traits of an allocator as keys of @p object. */
+void json_put_plan(json_t *object, const memspan_allocator_info_t *info);
+
+/* Print the document and a newline, and release it. */
+void json_finish(json_t *document, FILE *out);
+
+/* field.c: a field is one row of a table: the column of the text table, the key of the JSON object
+ * and the column of the CSV file are made from it. */
 
 /* What a field is read from. */
 struct record {
@@ -128,12 +200,47 @@ void field_csv_row(const struct field_list *list, const struct record *record, F
 
 /* A text table: its heads, then a row a record. The snapshot may be NULL where no field is
  * per_device. */
-void field_open(const struct field_list *list, const struct snapshot *snapshot, struct grid *grid);
-void field_row(const struct field_list *list, const struct record *record, struct grid *grid);
+void field_open(const struct field_list *list, const struct snapshot *snapshot,
+                struct cli_table *table);
+void field_row(const struct field_list *list, const struct record *record, struct cli_table *table);
 
 /* A row of a table for something that is not there: the words of @p first, dashes (a dot for each
  * device), and @p last. */
 void field_row_off(const struct field_list *list, const struct snapshot *snapshot,
-                   const char *const first[2], const char *last, struct grid *grid);
+                   const char *const first[2], const char *last, struct cli_table *table);
 
-#endif /* MEMQUERY_FIELD_H */
+/* fields.c: the fields of everything that is printed. Keys and CSV columns are never renamed or
+ * removed, and CSV columns are added at the end. */
+
+extern const struct field_list fields_of_backend;  /* row: struct backend_row */
+extern const struct field_list fields_of_device;   /* row: struct device_row; device */
+extern const struct field_list fields_of_node;     /* row: memspan_numa_node_info_t */
+extern const struct field_list fields_of_resource; /* row: struct resource; space */
+extern const struct field_list fields_of_reach;    /* row: struct resource; space, device, cell */
+
+/* The record of a resource as one device reaches it. */
+struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
+                           const struct resource *resource, size_t device);
+
+/* device.c: details of each device beyond its row in the table. */
+
+/* --devices: every capability with its source, every mode, and what a probe proved. */
+void device_print(const struct snapshot *snapshot, FILE *out);
+
+json_t *device_capability_sources(const memspan_device_info_t *info);
+json_t *device_modes(const memspan_device_info_t *info);
+
+/* csv.c: -o csv: how each device reaches each memory, and measured figures. */
+
+/* A head, and a row for each space, resource and device. */
+void csv_print(const struct snapshot *snapshot, FILE *out);
+
+/* table.c, document.c: the snapshot as text and as JSON. */
+void table_print(const struct snapshot *snapshot, FILE *out);
+void json_print(const struct snapshot *snapshot, FILE *out);
+
+/* svg.c: -o svg: a drawing of the machine. */
+
+void svg_print(const struct snapshot *snapshot, FILE *out);
+
+#endif /* MEMQUERY_OUTPUT_H */
