@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "tests/fakes/cuda/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <memspan/memspan.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,34 +36,6 @@ TestSuite(cuda_lifetime, .init = pretended_find, .timeout = 60);
 
 /* ---- captures ---- */
 
-Test(cuda_lifetime, a_program_that_captures_may_allocate)
-{
-    void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    cuda_capture_mode_t mode = 0;
-    void *cookie;
-    void *seen;
-    void *state;
-    int i;
-
-    if (is_old()) {
-        cr_skip_test("an old driver, without captures by thread");
-    }
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state = pretended_open();
-    driver.capture(true);
-    for (i = 0; i < KINDS; i++) {
-        memspan_block_t block = pretended_take(state, 0, kinds[i]);
-        pretended_give_back(state, 0, &block);
-    }
-    cr_assert_eq(table->import(state, 1, pages, 4096, &seen, &cookie), MEMSPAN_OK);
-    cr_assert_eq(table->release(state, 1, pages, 4096, cookie), MEMSPAN_OK);
-    cr_assert(driver.capture(false), "the program's graph is invalid");
-    cr_assert_eq(driver.cu.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
-    cr_assert_eq(mode, 0, "the thread's mode is the program's");
-    pretended_close(state);
-    munmap(pages, 4096);
-}
-
 /* It cannot be waited for: memory that may be in use stays. */
 Test(cuda_lifetime, mapped_memory_stays_while_a_stream_is_captured)
 {
@@ -77,11 +50,11 @@ Test(cuda_lifetime, mapped_memory_stays_while_a_stream_is_captured)
     state                   = pretended_open();
     request.page_size_bytes = 2 << 20;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
-    driver.capture(true);
+    gpu_program.capture(true);
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_not_null(strstr(memspan_error_last()->hint, "captured"));
     cr_assert_eq(pretended.calls("cuMemUnmap"), 0u);
-    driver.capture(false);
+    gpu_program.capture(false);
     table->close(state);
     cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
 }
@@ -177,24 +150,6 @@ Test(cuda_lifetime, a_device_that_was_reset_and_used_again_is_noticed)
         cr_skip_test("an old driver does not number contexts");
     }
     check_reset(true);
-}
-
-/* ---- streams ---- */
-
-/* Destroying a stream does not wait, and does not tell. */
-Test(cuda_lifetime, a_queue_that_is_destroyed_tells_of_its_last_work)
-{
-    static char host_page[4096];
-    void *queue = NULL;
-    void *state;
-
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, queue, host_page), MEMSPAN_OK);
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_ERR_DRIVER);
-    cr_assert_eq(memspan_error_last()->native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
-    pretended_close(state);
 }
 
 /* ---- peers ---- */

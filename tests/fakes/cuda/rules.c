@@ -4,7 +4,6 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "tests/fakes/cuda/pretended.h"
-#include "tests/fakes/suite/gpu_rules.h"
 #include <complex.h>
 #include <memspan/memspan.h>
 #include <stdio.h>
@@ -63,11 +62,6 @@ Test(cuda_rules, free_memory_is_known_once_it_is_used)
     pretended_give_back(state, 0, &block);
     cr_assert_eq(describe(state, 0).free_bytes, 1048576u);
     pretended_close(state);
-}
-
-Test(cuda_rules, alignment_is_got_one_way_or_the_other)
-{
-    gpu_rules_alignment("FAKE_CUDA_ATTRIBUTES=88=1", NULL);
 }
 
 Test(cuda_rules, out_of_memory_in_the_drivers_words)
@@ -299,16 +293,6 @@ Test(cuda_rules, managed_memory_that_is_a_lie)
     pretended_close(state);
 }
 
-Test(cuda_rules, managed_memory_ends_where_memory_does)
-{
-    gpu_rules_managed_memory_ends("FAKE_CUDA_DEVICES=1");
-}
-
-Test(cuda_rules, memory_without_an_address)
-{
-    gpu_rules_memory_without_address("FAKE_CUDA_LIES=null");
-}
-
 Test(cuda_rules, a_broken_kernel_breaks_its_context)
 {
     static char host_page[4096];
@@ -351,51 +335,6 @@ Test(cuda_rules, the_host_waits_for_all_who_use_managed_memory)
 
 /* ---- host pages ---- */
 
-Test(cuda_rules, pages_are_registered_once_for_all)
-{
-    void *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    void *seen[2];
-    void *cookies[2];
-    void *state;
-    int i;
-
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state = pretended_open();
-    for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->import(state, i, pages, 8192, &seen[i], &cookies[i]), MEMSPAN_OK);
-        cr_assert_eq(seen[i], pages);
-        cr_assert_eq(fill_by(state, i, pages), MEMSPAN_OK);
-    }
-    cr_assert_eq(pretended.calls("cuMemHostRegister"), 1u);
-    cr_assert_eq(table->release(state, 0, pages, 8192, cookies[0]), MEMSPAN_OK);
-    cr_assert_eq(fill_by(state, 1, pages), MEMSPAN_OK, "the other still has them");
-    cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_OK);
-    cr_assert_eq(pretended.calls("cuMemHostUnregister"), 1u);
-    cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_ERR_NOT_FOUND);
-    pretended_close(state);
-    munmap(pages, 8192);
-}
-
-Test(cuda_rules, pages_that_others_registered_stay_theirs)
-{
-    void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct gpu_visit visit;
-    void *cookie;
-    void *seen;
-    void *state;
-
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
-    cr_assert_eq(driver.cu.cuMemHostRegister_v2(pages, 4096, 3), CUDA_SUCCESS);
-    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
-    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
-    cr_assert_eq(driver.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
-    gpu_leave(&visit);
-    pretended_close(state);
-    munmap(pages, 4096);
-}
-
 Test(cuda_rules, another_address_is_reported)
 {
     void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -412,44 +351,55 @@ Test(cuda_rules, another_address_is_reported)
     munmap(pages, 4096);
 }
 
-/* ---- what the driver knows ---- */
+/* ---- pages that the device reaches by itself ---- */
 
-Test(cuda_rules, other_peoples_memory_is_described)
+Test(cuda_rules, hmm_takes_no_reserved_huge_pages)
 {
-    memspan_pointer_facts_t facts;
-    struct gpu_visit visit;
-    cuda_address_t plain   = 0;
-    cuda_address_t managed = 0;
-    memspan_block_t ours;
-    int on_stack = 0;
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, 2 << 20);
+    memspan_block_t block;
+    memspan_status_t status;
     void *state;
 
-    PRETENDED("FAKE_CUDA_DEVICES=2");
+    request.page_size_bytes = 2 << 20;
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1");
     state = pretended_open();
-    cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
-    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u);
-    cr_assert_eq(gpu_enter(state, 1, GPU_TO_WORK, &visit), MEMSPAN_OK);
-    cr_assert_eq(driver.cu.cuMemAlloc_v2(&plain, 5000), CUDA_SUCCESS);
-    cr_assert_eq(driver.cu.cuMemAllocManaged(&managed, 5000, 1), CUDA_SUCCESS);
-    cr_assert_eq(table->pointer_describe(state, (char *)(uintptr_t)plain + 17, &facts), MEMSPAN_OK);
-    cr_assert_eq(facts.kind, MEMSPAN_KIND_DEVICE);
-    cr_assert((facts.ordinal == 1) && (facts.resident_ordinal == 1));
-    cr_assert((facts.base == (void *)(uintptr_t)plain) && (facts.size_bytes == 5000));
-    cr_assert_eq(table->pointer_describe(state, (void *)(uintptr_t)managed, &facts), MEMSPAN_OK);
-    cr_assert_eq(facts.kind, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(facts.resident_ordinal, MEMSPAN_HOST);
-    cr_assert_eq(table->prefetch(state, 1, NULL, (void *)(uintptr_t)managed, 5000, 0), MEMSPAN_OK);
-    cr_assert_eq(table->pointer_describe(state, (void *)(uintptr_t)managed, &facts), MEMSPAN_OK);
-    cr_assert_eq(facts.resident_ordinal, 0);
-    ours = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->pointer_describe(state, ours.address, &facts), MEMSPAN_ERR_NOT_FOUND);
-    cr_assert_eq(table->prefetch(state, 1, NULL, ours.address, 5000, 0), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 1, &ours);
-    driver.cu.cuMemFree_v2(plain);
-    driver.cu.cuMemFree_v2(managed);
-    gpu_leave(&visit);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_not_null(strstr(memspan_error_text(), "HMM"));
+    pretended_close(state);
+    /* With the host's page tables it depends on what the host has reserved. */
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1,100=1");
+    state  = pretended_open();
+    status = table->alloc(state, 0, &request, &block);
+    cr_assert((status == MEMSPAN_OK) || (status == MEMSPAN_ERR_NO_MEMORY), "%s",
+              memspan_error_text());
+    if (status == MEMSPAN_OK) {
+        pretended_give_back(state, 0, &block);
+    }
     pretended_close(state);
 }
+
+/* They may be pages of a file, on which HMM has no atomics. */
+Test(cuda_rules, hmm_alone_imports_nothing)
+{
+    char *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *cookie;
+    void *seen;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1,91=0,99=0");
+    state = pretended_open();
+    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_close(state);
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1,100=1,91=0,99=0");
+    state = pretended_open();
+    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
+    cr_assert_eq(seen, pages);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
+    pretended_close(state);
+    munmap(pages, 4096);
+}
+
+/* ---- what the driver knows ---- */
 
 Test(cuda_rules, a_uuid_of_zeros_identifies_no_device)
 {
@@ -623,15 +573,4 @@ Test(cuda_rules, a_large_sum_goes_over_partial_sums)
     cr_assert_eq(pretended.calls("cuLaunchKernel"), 2u);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
-}
-
-Test(cuda_rules, busy_queues_are_waited_for)
-{
-    gpu_rules_busy_queues_are_waited_for("FAKE_CUDA_DEVICES=2");
-}
-
-Test(cuda_rules, memory_moves_after_work_on_it)
-{
-    gpu_rules_memory_moves_after_work_on_it("FAKE_CUDA_DEVICES=2", 0);
-    gpu_rules_memory_moves_after_work_on_it("FAKE_CUDA_DEVICES=2", 1);
 }

@@ -14,12 +14,6 @@ static const memspan_backend_t *const table = &msp_backend_cuda;
 
 TestSuite(cuda_sharing, .init = pretended_find, .timeout = 60);
 
-Test(cuda_sharing, plain_memory)
-{
-    sharing_two_processes(0, "FAKE_CUDA_DEVICES=2", "cuMemAlloc");
-    cr_assert(!tracing_is_offered(), "a handle of the driver's needs no right to trace");
-}
-
 static void need_mapped(void)
 {
     if (driver.cu.cuMemCreate == NULL) {
@@ -82,35 +76,6 @@ Test(cuda_sharing, memory_of_a_device_that_the_importer_does_not_see)
 Test(cuda_sharing, plain_memory_where_mapping_is_a_lie)
 {
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=vmm", "cuMemAlloc");
-}
-
-Test(cuda_sharing, a_process_does_not_open_its_own_plain_memory)
-{
-    char token[512];
-    size_t size = sizeof(token);
-    memspan_block_t block;
-    memspan_block_t opened;
-    void *state;
-
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->ipc_export(state, 0, &block, NULL, &size), MEMSPAN_OK);
-    cr_assert_leq(size, sizeof(token));
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &(size_t){8}), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_DRIVER);
-    cr_assert_str_eq(memspan_error_last()->call, "cuIpcOpenMemHandle");
-    cr_assert_eq(table->ipc_import(state, 1, token, size, &opened), MEMSPAN_ERR_CONFLICT,
-                 "it is another device's");
-    cr_assert_eq(table->ipc_import(state, 0, token, size - 1, &opened), MEMSPAN_ERR_INVALID);
-    token[0] ^= 1;
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_INVALID);
-    pretended_give_back(state, 0, &block);
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
 }
 
 static struct {
@@ -199,11 +164,6 @@ Test(cuda_sharing, dma_buf_by_pci_express_where_it_is_asked_for)
                  MEMSPAN_ERR_UNSUPPORTED, "%s", memspan_error_text());
     pretended_give_back(state, 0, &block);
     pretended_close(state);
-}
-
-Test(cuda_sharing, a_forked_child_is_refused)
-{
-    sharing_refuses_forked_child("FAKE_CUDA_DEVICES=1");
 }
 
 /* ---- synchronous copies of the program's ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sharing.c: two processes and one block; dma-buf; and fork. */
+/* sharing.c: dma-buf. */
 
-#include "tests/fakes/suite/sharing.h"
 #include "core/base/error.h"
 #include "tests/fakes/hip/pretended.h"
 #include <memspan/memspan.h>
@@ -11,40 +10,6 @@
 static const memspan_backend_t *const table = &msp_backend_hip;
 
 TestSuite(hip_sharing, .init = pretended_find, .timeout = 60);
-
-Test(hip_sharing, two_processes)
-{
-    sharing_two_processes(0, "FAKE_HIP_DEVICES=2", "hipMalloc");
-}
-
-Test(hip_sharing, tokens_are_checked)
-{
-    char token[512];
-    size_t size = sizeof(token);
-    memspan_block_t block;
-    memspan_block_t opened;
-    void *state;
-
-    PRETENDED("FAKE_HIP_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->ipc_export(state, 0, &block, NULL, &size), MEMSPAN_OK);
-    cr_assert_leq(size, sizeof(token));
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &(size_t){8}), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_DRIVER);
-    cr_assert_str_eq(memspan_error_last()->call, "hipIpcOpenMemHandle");
-    cr_assert_eq(table->ipc_import(state, 1, token, size, &opened), MEMSPAN_ERR_CONFLICT,
-                 "it is another device's");
-    cr_assert_eq(table->ipc_import(state, 0, token, size - 1, &opened), MEMSPAN_ERR_INVALID);
-    token[0] ^= 1;
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_INVALID);
-    pretended_give_back(state, 0, &block);
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
-}
 
 /* ROCm 7 has a call for it, ROCm 5 leaves it to HSA. */
 Test(hip_sharing, dma_buf)
@@ -76,9 +41,4 @@ Test(hip_sharing, dma_buf)
     cr_assert_str_eq(memspan_error_last()->call, call);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
-}
-
-Test(hip_sharing, a_forked_child_is_refused)
-{
-    sharing_refuses_forked_child("FAKE_HIP_DEVICES=1");
 }

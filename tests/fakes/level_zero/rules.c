@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.c: what is offered, which calls of the driver are made, and which are not. */
 
+#include "tests/fakes/suite/rules.h"
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
-#include "tests/fakes/suite/gpu_rules.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdio.h>
@@ -257,35 +257,11 @@ Test(level_zero_rules, tiles_are_devices_when_asked)
 
 /* ---- allocating ---- */
 
-static void check_alignment(const char *setting)
-{
-    memspan_kind_t kind;
-    void *state;
-
-    PRETENDED(setting, "FAKE_ZE_ACCESS=f,f,f,f,0");
-    state = pretended_open();
-    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        size_t align;
-        for (align = 4096; align <= (4u << 20); align *= 8) {
-            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
-            memspan_block_t block;
-            request.align_bytes = align;
-            cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s",
-                         memspan_error_text());
-            cr_assert_eq((uintptr_t)block.address & (align - 1), 0u, "%s", setting);
-            cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, PRETENDED_BYTES), MEMSPAN_OK,
-                         "%s", memspan_error_text());
-            pretended_give_back(state, 0, &block);
-        }
-    }
-    pretended_close(state);
-}
-
 Test(level_zero_rules, alignment_is_got_one_way_or_the_other)
 {
-    check_alignment("FAKE_ZE_LACKS=");
-    check_alignment("FAKE_ZE_LACKS=alignment");
-    check_alignment("FAKE_ZE_LIES=alignment");
+    rules_check_alignment("LACKS=", "ACCESS=f,f,f,f,0");
+    rules_check_alignment("LACKS=alignment", "ACCESS=f,f,f,f,0");
+    rules_check_alignment("LIES=alignment", "ACCESS=f,f,f,f,0");
 }
 
 /* Drivers give shared memory beyond what there is, and the process dies when it touches it. */
@@ -553,15 +529,4 @@ Test(level_zero_rules, memory_moves_to_devices_only)
                  MEMSPAN_ERR_UNSUPPORTED);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
-}
-
-Test(level_zero_rules, busy_queues_are_waited_for)
-{
-    gpu_rules_busy_queues_are_waited_for("FAKE_ZE_DEVICES=2");
-}
-
-Test(level_zero_rules, memory_moves_after_work_on_it)
-{
-    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 0);
-    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 1);
 }

@@ -157,8 +157,3 @@ Test(level_zero_sharing, dma_buf)
     pretended_give_back(state, 0, &block);
     pretended_close(state);
 }
-
-Test(level_zero_sharing, a_forked_child_is_refused)
-{
-    sharing_refuses_forked_child("FAKE_ZE_DEVICES=1");
-}

@@ -18,7 +18,7 @@ static ze_result_t run_launch(ze_device_handle_t device, const struct fake_comma
         code = fake_spirv_run(device, c, i);
     }
     if (code != ZE_RESULT_SUCCESS) {
-        fake.lost = true;
+        gpu.lost = true;
     }
     return code;
 }
@@ -137,7 +137,7 @@ bool fake_is_used(const struct fake_memory *m)
 
     for (list = fake.lists; list != NULL; list = list->next) {
         for (c = list->first; c != NULL; c = c->next) {
-            if (names(c, m) && !fake.lost) {
+            if (names(c, m) && !gpu.lost) {
                 return true;
             }
         }
@@ -166,6 +166,7 @@ static ze_result_t list_create(ze_context_handle_t context, ze_device_handle_t d
     (*list)->next    = fake.lists;
     fake.lists       = *list;
     context->children++;
+    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -180,7 +181,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
     }
     *link = list->next;
     for (c = list->first; c != NULL; c = list->first) {
-        if ((c->what != FAKE_BARRIER) && !fake.lost && (fake.failed[0] == '\0')) {
+        if ((c->what != FAKE_BARRIER) && !gpu.lost && (gpu.failed[0] == '\0')) {
             fake_broken("a queue is destroyed that has work");
         }
         list->first = c->next;
@@ -191,6 +192,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
     }
     list->context->children--;
     free(list);
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -290,10 +292,10 @@ static ze_result_t move(ze_command_list_handle_t list, const void *pointer, size
     const struct fake_memory *m = fake_find((uintptr_t)pointer);
     struct fake_command *c;
 
-    if ((m == NULL) || (m->kind != FAKE_SHARED) || (m->driver != list->device->driver)) {
+    if ((m == NULL) || (m->kind != FAKE_MANAGED) || (m->driver != list->device->driver)) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    if (is_used_elsewhere(m, list) && !fake.lost && (fake.failed[0] == '\0')) {
+    if (is_used_elsewhere(m, list) && !gpu.lost && (gpu.failed[0] == '\0')) {
         fake_broken("memory moves before another queue has done its work on it");
     }
     c       = add(list, FAKE_MOVE);
@@ -362,7 +364,7 @@ static ze_result_t pool_create(ze_context_handle_t context, const ze_event_pool_
     (*pool)->context = context;
     (*pool)->count   = desc->count;
     context->children++;
-    fake.objects++;
+    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -374,7 +376,7 @@ static ze_result_t pool_destroy(ze_event_pool_handle_t pool)
     }
     pool->context->children--;
     free(pool);
-    fake.objects--;
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -389,7 +391,7 @@ static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc
     *event         = calloc(1, sizeof(**event));
     (*event)->pool = pool;
     pool->events++;
-    fake.objects++;
+    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -401,7 +403,7 @@ static ze_result_t event_destroy(ze_event_handle_t event)
     }
     event->pool->events--;
     free(event);
-    fake.objects--;
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -427,7 +429,7 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
         fake_broken("a wait for an event that nothing will signal");
         return fake_leave(ZE_RESULT_NOT_READY);
     }
-    return fake_leave(fake.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
+    return fake_leave(gpu.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
 }
 
 static ze_result_t event_reset(ze_event_handle_t event)
@@ -462,22 +464,22 @@ static ze_result_t module_create(ze_context_handle_t context, ze_device_handle_t
     }
     if (problem != NULL) {
         fake_broken("SPIR-V: %s", problem);
-        fake.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+        gpu.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     if (log != NULL) {
         *log     = calloc(1, sizeof(**log));
         last_log = *log;
         strcpy((*log)->text, "pretended words\nmore");
-        fake.objects++;
+        gpu.objects++;
     }
-    if (fake.forced == ZE_RESULT_SUCCESS) {
+    if (gpu.forced == ZE_RESULT_SUCCESS) {
         *module            = calloc(1, sizeof(**module));
         (*module)->context = context;
         (*module)->device  = device;
         (*module)->count   = count;
         memcpy((*module)->words, desc->pInputModule, count * 4);
         context->children++;
-        fake.objects++;
+        gpu.objects++;
     }
     return fake_leave(code);
 }
@@ -490,7 +492,7 @@ static ze_result_t module_destroy(ze_module_handle_t module)
     }
     module->context->children--;
     free(module);
-    fake.objects--;
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -509,7 +511,7 @@ static ze_result_t log_destroy(ze_module_build_log_handle_t log)
     BEGIN_RELEASE("zeModuleBuildLogDestroy");
     last_log = (last_log == log) ? NULL : last_log;
     free(log);
-    fake.objects--;
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -524,7 +526,7 @@ static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc
     *kernel           = calloc(1, sizeof(**kernel));
     (*kernel)->module = module;
     module->kernels++;
-    fake.objects++;
+    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -533,7 +535,7 @@ static ze_result_t kernel_destroy(ze_kernel_handle_t kernel)
     BEGIN_RELEASE("zeKernelDestroy");
     kernel->module->kernels--;
     free(kernel);
-    fake.objects--;
+    gpu.objects--;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 

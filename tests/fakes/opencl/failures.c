@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
+#include "tests/fakes/suite/steps.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +15,6 @@
 #include <unistd.h>
 
 static const memspan_backend_t *const table = &msp_backend_opencl;
-
-/* One run: whether anything failed, and whether a record names the call that was made to. */
-static bool any_failed;
-static bool named;
-
-static bool fine(memspan_status_t status)
-{
-    if (status == MEMSPAN_OK) {
-        return true;
-    }
-    any_failed = true;
-    named      = named || (strcmp(memspan_error_last()->call, pretended.failed_call()) == 0) ||
-            (strstr(memspan_error_last()->message, pretended.failed_call()) != NULL);
-    return false;
-}
 
 static void work_on(void *state, int ordinal, memspan_kind_t kind)
 {
@@ -41,30 +27,30 @@ static void work_on(void *state, int ordinal, memspan_kind_t kind)
     int i;
 
     for (i = 0; i < 2; i++) {
-        count += fine(table->alloc(state, ordinal, &request, &blocks[count])) ? 1 : 0;
+        count += steps_fine(table->alloc(state, ordinal, &request, &blocks[count])) ? 1 : 0;
     }
-    fine(table->queue_create(state, ordinal, &queue));
+    steps_fine(table->queue_create(state, ordinal, &queue));
     for (i = 0; i < count; i++) {
         call.count = 67;
         call.x = call.y = call.z = blocks[i].address;
-        fine(table->copy(state, ordinal, NULL, blocks[i].address, values, sizeof(values)));
-        fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
-        fine(table->launch(state, ordinal, NULL, &call));
-        fine(table->launch(state, ordinal, queue, &call));
+        steps_fine(table->copy(state, ordinal, NULL, blocks[i].address, values, sizeof(values)));
+        steps_fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
+        steps_fine(table->launch(state, ordinal, NULL, &call));
+        steps_fine(table->launch(state, ordinal, queue, &call));
         call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_S16);
-        fine(table->launch(state, ordinal, queue, &call));
+        steps_fine(table->launch(state, ordinal, queue, &call));
         call.kernel = MEMSPAN_KERNEL_DAXPY;
-        fine(table->prefetch(state, ordinal, queue, blocks[i].address, 4096, ordinal));
-        fine(table->synchronize(state, ordinal, queue));
+        steps_fine(table->prefetch(state, ordinal, queue, blocks[i].address, 4096, ordinal));
+        steps_fine(table->synchronize(state, ordinal, queue));
     }
     if (count > 0) {
-        fine(table->copy(state, ordinal, NULL, values, blocks[0].address, sizeof(values)));
+        steps_fine(table->copy(state, ordinal, NULL, values, blocks[0].address, sizeof(values)));
     }
     if (queue != NULL) {
-        fine(table->queue_destroy(state, ordinal, queue));
+        steps_fine(table->queue_destroy(state, ordinal, queue));
     }
     for (i = 0; i < count; i++) {
-        fine(table->free(state, ordinal, &blocks[i]));
+        steps_fine(table->free(state, ordinal, &blocks[i]));
     }
 }
 
@@ -77,18 +63,18 @@ static void work(void)
     void *cookie;
     int kind;
 
-    if (!fine(table->open(&memspan_services, &state))) {
+    if (!steps_fine(pretended_try_open(&state))) {
         munmap(pages, 4096);
         return;
     }
-    fine(table->device_describe(state, 0, &info));
+    steps_fine(table->device_describe(state, 0, &info));
     for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
         if ((info.kinds & (1u << kind)) != 0) {
             work_on(state, 0, (memspan_kind_t)kind);
         }
     }
-    if (fine(table->import(state, 0, pages, 4096, &address, &cookie))) {
-        fine(table->release(state, 0, pages, 4096, cookie));
+    if (steps_fine(table->import(state, 0, pages, 4096, &address, &cookie))) {
+        steps_fine(table->release(state, 0, pages, 4096, cookie));
     }
     table->close(state);
     munmap(pages, 4096);
@@ -109,22 +95,18 @@ static void fail_each(const char *svm, const char *apart)
     char setting[64];
     int at;
 
-    setenv("MEMSPAN_LOG", "error", 1);
     for (at = 1; at < 2000; at++) {
-        snprintf(setting, sizeof(setting), "FAKE_OPENCL_FAIL_AT=%d", at);
+        snprintf(setting, sizeof(setting), "FAIL_AT=%d", at);
         PRETENDED(setting, svm, apart);
-        any_failed = false;
-        named      = false;
+        steps_begin();
         work();
-        cr_assert_str_empty(pretended.violation(), "call %d, %s: %s", at, pretended.failed_call(),
-                            pretended.violation());
-        cr_assert_eq(pretended.live(), 0, "call %d, %s: %d objects are left", at,
-                     pretended.failed_call(), pretended.live());
+        steps_check_rest("call", at);
         if (pretended.failed_call()[0] == '\0') {
             break;
         }
-        cr_assert(named || may_pass(pretended.failed_call()), "call %d, %s: not named (%s)", at,
-                  pretended.failed_call(), any_failed ? memspan_error_text() : "nothing failed");
+        cr_assert(steps_told(pretended.failed_call()) || may_pass(pretended.failed_call()),
+                  "call %d, %s: not named (%s)", at, pretended.failed_call(),
+                  (steps.failures > 0) ? memspan_error_text() : "nothing failed");
     }
     cr_assert_gt(at, 50);
     cr_assert_lt(at, 2000);
@@ -155,7 +137,7 @@ Test(pretended_failures, memory_apart_without_fine_grain)
 static memspan_status_t try_open(void)
 {
     void *state;
-    memspan_status_t status = table->open(&memspan_services, &state);
+    memspan_status_t status = pretended_try_open(&state);
 
     if (status == MEMSPAN_OK) {
         table->close(state);

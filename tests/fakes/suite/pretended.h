@@ -11,7 +11,7 @@
 
 struct pretended {
     const memspan_backend_t *table; /* the backend on it */
-    const char *const *variables;   /* that the fake reads, ended by NULL */
+    const char *prefix;             /* of the fake's variables: "FAKE_CUDA_" */
     void (*check)(void);            /* nothing of this driver's is left on the thread; or NULL */
     void (*failed)(void);           /* sees each failure; or NULL */
     void (*reset)(void);
@@ -25,10 +25,11 @@ extern struct pretended pretended;
 /* To be written for each driver: finds the fake, skips the test where another driver is found
  * first, and passes it on. */
 void pretended_find(void);
-/* @p prefix: of the fake's own calls, "fake_cuda_". False: @p handle is no fake. */
-bool pretended_start(void *handle, const char *prefix, const struct pretended *about);
+/* False: @p handle is no fake. */
+bool pretended_start(void *handle, const struct pretended *about);
 
-/* Sets variables (NAME=VALUE, ended by NULL; those of earlier calls are unset) and resets. */
+/* Sets variables (NAME=VALUE, ended by NULL) and resets; those of earlier calls, and all of the
+ * fake, are unset. A name gets the fake's prefix unless it begins with FAKE_ or MEMSPAN_. */
 void pretended_be(const char *const *settings);
 #define PRETENDED(...) pretended_be((const char *const[]){__VA_ARGS__, NULL})
 
@@ -46,6 +47,6 @@ memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes);
 memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind);
 void pretended_give_back(void *state, int ordinal, const memspan_block_t *block);
 
-enum { PRETENDED_BYTES = 65536 };
+enum { PRETENDED_BYTES = 16384 };
 
 #endif /* MEMSPAN_TESTS_FAKES_SUITE_PRETENDED_H */

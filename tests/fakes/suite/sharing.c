@@ -108,29 +108,3 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
     close(pipes[0]);
     close(pipes[1]);
 }
-
-void sharing_refuses_forked_child(const char *setting)
-{
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
-    memspan_block_t block;
-    int status = 0;
-    void *state;
-    pid_t child;
-
-    PRETENDED(setting);
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    child = fork();
-    if (child == 0) {
-        memspan_block_t other;
-        bool refused = (pretended.table->alloc(state, 0, &request, &other) == MEMSPAN_ERR_FORKED) &&
-                       (pretended.table->free(state, 0, &block) == MEMSPAN_ERR_FORKED) &&
-                       (pretended.table->synchronize(state, 0, NULL) == MEMSPAN_ERR_FORKED);
-        pretended.table->close(state);
-        _exit(refused ? 0 : 1);
-    }
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
-}
