@@ -147,13 +147,15 @@ function(memspan_add_unit_test name)
 endfunction()
 
 # memspan_add_fake_driver(TARGET NAME lib<name>.so.1 FOLDER folder SOURCES ...): a pretended driver,
-# in a folder of the build by which the backend finds it.
+# in a folder of the build by which the backend finds it. It may ignore arguments.
 function(memspan_add_fake_driver target)
   cmake_parse_arguments(ARG "" "NAME;FOLDER" "SOURCES;DEFINITIONS;LIBRARIES" ${ARGN})
   add_library(${target} SHARED ${ARG_SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_NAME} PREFIX "" SUFFIX ""
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FOLDER})
   target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:memspan-flags,INTERFACE_COMPILE_OPTIONS> -Wno-unused-parameter)
   target_link_libraries(${target} PRIVATE memspan-flags Threads::Threads ${ARG_LIBRARIES})
 endfunction()
 

@@ -8,7 +8,6 @@
 #include "tests/fakes/cuda/pretended.h"
 #include "tests/fakes/suite/gpu_rules.h"
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
 #include <stdio.h>
 
 /* The program has a context of its own on the thread, and finds it as it was. */

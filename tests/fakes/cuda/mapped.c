@@ -24,8 +24,6 @@ cuda_result_t cuMemGetAllocationGranularity(size_t *granularity, const cuda_prop
                                             cuda_granularity_t option)
 {
     BEGIN("cuMemGetAllocationGranularity");
-    (void)p;
-    (void)option;
     *granularity = GRANULE;
     return fake_leave(CUDA_SUCCESS);
 }

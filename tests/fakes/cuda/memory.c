@@ -3,7 +3,6 @@
  * for other processes. */
 
 #include "fake.h"
-#include <string.h>
 #include <sys/mman.h>
 
 static bool lacks(int attribute)
@@ -70,7 +69,6 @@ static cuda_result_t prefetch(cuda_address_t address, size_t size, int device, c
 cuda_result_t cuMemAdvise(cuda_address_t address, size_t size, cuda_advice_t advice,
                           cuda_device_t device)
 {
-    (void)advice;
     CALL("cuMemAdvise", advise(address, size, device));
 }
 
@@ -88,14 +86,12 @@ static int device_of(cuda_location_t location)
 cuda_result_t cuMemAdvise_v2(cuda_address_t address, size_t size, cuda_advice_t advice,
                              cuda_location_t location)
 {
-    (void)advice;
     CALL("cuMemAdvise_v2", advise(address, size, device_of(location)));
 }
 
 cuda_result_t cuMemPrefetchAsync_v2(cuda_address_t address, size_t size, cuda_location_t location,
                                     unsigned flags, cuda_stream_t stream)
 {
-    (void)flags;
     CALL("cuMemPrefetchAsync_v2", prefetch(address, size, device_of(location), stream));
 }
 #endif

@@ -64,6 +64,7 @@ void pretended_find(void)
     }
     find_calls(handle);
     gpu_names                         = (struct gpu_names){.all_reached      = "ATTRIBUTES=88=1",
+                                                           .no_memory        = "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
                                                            .alloc            = "cuMemAlloc",
                                                            .host_alloc       = "cuMemHostAlloc",
                                                            .host_free        = "cuMemFreeHost",

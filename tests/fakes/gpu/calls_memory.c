@@ -2,7 +2,6 @@
 /* calls_memory.c: allocations of every kind, where they are reached, and other processes. */
 
 #include "tests/fakes/gpu/calls.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -224,7 +224,6 @@ static int run_copy(int device, struct fake_command *c)
     void *to         = fake_any(c->to, c->size);
     const void *from = (c->snapshot != NULL) ? c->snapshot : fake_any(c->from, c->size);
 
-    (void)device;
     if ((to == NULL) || (from == NULL)) {
         return FAKE_ILLEGAL_ADDRESS;
     }
@@ -274,7 +273,6 @@ static int run_fill(int device, struct fake_command *c)
     char *to = fake_any(c->to, c->size * c->width);
     size_t i;
 
-    (void)device;
     if (to == NULL) {
         return FAKE_ILLEGAL_ADDRESS;
     }

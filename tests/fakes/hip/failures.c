@@ -8,9 +8,7 @@
 #include "tests/fakes/hip/pretended.h"
 #include "tests/fakes/suite/gpu_rules.h"
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
 #include <stdio.h>
-#include <string.h>
 
 static const memspan_backend_t *const table = &msp_backend_hip;
 
@@ -53,8 +51,8 @@ Test(hip_failures, the_caller_keeps_its_device)
     int at;
 
     for (at = 0; at < 4000; at++) {
-        snprintf(setting, sizeof(setting), "FAKE_HIP_FAIL_AT=%d", at + 2);
-        PRETENDED(setting, "FAKE_HIP_DEVICES=3");
+        snprintf(setting, sizeof(setting), "FAIL_AT=%d", at + 2);
+        PRETENDED(setting, "DEVICES=3");
         (void)driver.hip.hipInit(0);
         (void)driver.hip.hipSetDevice(2);
         if (driver.current() != 2) {
@@ -100,7 +98,7 @@ Test(hip_failures, pages_of_ours_go_back)
         char setting[64];
         memspan_block_t block;
         void *state = NULL;
-        snprintf(setting, sizeof(setting), "FAKE_HIP_FAIL_AT=%d", at);
+        snprintf(setting, sizeof(setting), "FAIL_AT=%d", at);
         PRETENDED(setting);
         if (pretended_try_open(&state) != MEMSPAN_OK) {
             continue;
@@ -135,7 +133,7 @@ Test(hip_failures, at_the_start)
     steps_check_start("hipInit", "101", MEMSPAN_ERR_OFF, "hipErrorInvalidDevice", "");
     steps_check_start("hipInit", "35", MEMSPAN_ERR_OFF, "hipErrorInsufficientDriver", "amdgpu");
     steps_check_start("hipInit", "999", MEMSPAN_ERR_DRIVER, "hipErrorUnknown", "");
-    PRETENDED("FAKE_HIP_DEVICES=0");
+    PRETENDED("DEVICES=0");
     cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
     cr_assert_str_eq(memspan_error_last()->call, "hipGetDeviceCount");
 }

@@ -24,7 +24,6 @@ hip_result_t hsa_amd_portable_export_dmabuf(const void *address, size_t size, in
 
 hip_result_t hsa_status_string(hip_result_t code, const char **words)
 {
-    (void)code;
     *words = "HSA_STATUS_ERROR_INVALID_ARGUMENT: one of the arguments is invalid";
     return HIP_SUCCESS;
 }

@@ -83,6 +83,7 @@ void pretended_find(void)
     }
     find_calls(handle);
     gpu_names                         = (struct gpu_names){.all_reached      = "ATTRIBUTES=65=1",
+                                                           .no_memory        = "hipErrorOutOfMemory: out of memory",
                                                            .alloc            = "hipMalloc",
                                                            .host_alloc       = "hipHostMalloc",
                                                            .host_free        = "hipHostFree",

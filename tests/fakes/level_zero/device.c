@@ -92,7 +92,6 @@ ze_device_handle_t fake_device(int number)
 
 static ze_result_t ze_init(ze_init_flags_t flags)
 {
-    (void)flags;
     BEGIN("zeInit");
     fake_hang();
     gpu.initialised = true;
@@ -125,7 +124,6 @@ static ze_result_t driver_get(uint32_t *count, ze_driver_handle_t *drivers)
 
 static ze_result_t driver_version(ze_driver_handle_t driver, ze_api_version_t *version)
 {
-    (void)driver;
     BEGIN("zeDriverGetApiVersion");
     *version = ZE_API_VERSION_1_3;
     return fake_leave(ZE_RESULT_SUCCESS);
@@ -142,7 +140,6 @@ static ze_result_t driver_properties(ze_driver_handle_t driver, ze_driver_proper
 
 static ze_result_t driver_ipc(ze_driver_handle_t driver, ze_driver_ipc_properties_t *p)
 {
-    (void)driver;
     BEGIN("zeDriverGetIpcProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, "zeDriverGetIpcProperties");
     p->flags = fake_lacks("ipc") ? 0 : ZE_IPC_PROPERTY_FLAG_MEMORY;
@@ -156,7 +153,6 @@ static ze_result_t driver_extensions(ze_driver_handle_t driver, uint32_t *count,
     uint32_t there = 0;
     uint32_t i;
 
-    (void)driver;
     BEGIN("zeDriverGetExtensionProperties");
     if (!fake_lacks("relaxed")) {
         names[there++] = ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME;
@@ -178,7 +174,6 @@ static ze_result_t driver_extensions(ze_driver_handle_t driver, uint32_t *count,
 
 static ze_result_t driver_function(ze_driver_handle_t driver, const char *name, void **address)
 {
-    (void)driver;
     BEGIN("zeDriverGetExtensionFunctionAddress");
     if (strcmp(fake.import, "intel") != 0) {
         return fake_leave(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
@@ -236,7 +231,6 @@ static ze_result_t device_properties(ze_device_handle_t device, ze_device_proper
 
 static ze_result_t device_compute(ze_device_handle_t device, ze_device_compute_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetComputeProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES,
                     "zeDeviceGetComputeProperties");
@@ -248,7 +242,6 @@ static ze_result_t device_compute(ze_device_handle_t device, ze_device_compute_p
 
 static ze_result_t device_module(ze_device_handle_t device, ze_device_module_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetModuleProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
                     "zeDeviceGetModuleProperties");
@@ -261,7 +254,6 @@ static ze_result_t device_module(ze_device_handle_t device, ze_device_module_pro
 static ze_result_t device_memory(ze_device_handle_t device, uint32_t *count,
                                  ze_device_memory_properties_t *all)
 {
-    (void)device;
     BEGIN("zeDeviceGetMemoryProperties");
     if (wants_items(count, 1)) {
         fake_check_type(all[0].stype, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES,
@@ -273,7 +265,6 @@ static ze_result_t device_memory(ze_device_handle_t device, uint32_t *count,
 
 static ze_result_t device_access(ze_device_handle_t device, ze_device_memory_access_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetMemoryAccessProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES,
                     "zeDeviceGetMemoryAccessProperties");
@@ -288,7 +279,6 @@ static ze_result_t device_access(ze_device_handle_t device, ze_device_memory_acc
 static ze_result_t device_external(ze_device_handle_t device,
                                    ze_device_external_memory_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetExternalMemoryProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES,
                     "zeDeviceGetExternalMemoryProperties");
@@ -303,7 +293,6 @@ static ze_result_t device_queues(ze_device_handle_t device, uint32_t *count,
 {
     uint32_t i;
 
-    (void)device;
     BEGIN("zeDeviceGetCommandQueueGroupProperties");
     if (wants_items(count, 2)) {
         for (i = 0; i < *count; i++) {

@@ -7,10 +7,7 @@
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const memspan_backend_t *const table = &msp_backend_level_zero;
@@ -146,27 +143,27 @@ TestSuite(level_zero_failures, .init = find_or_skip, .timeout = 60);
 
 Test(level_zero_failures, of_each_call)
 {
-    steps_fail_each("FAKE_ZE_DEVICES=2", "FAKE_ZE_IMPORT=intel", run);
+    steps_fail_each("DEVICES=2", "IMPORT=intel", run);
 }
 
 Test(level_zero_failures, of_each_call_with_all_at_once)
 {
-    steps_fail_each("FAKE_ZE_ACCESS=f,f,f,f,0", "FAKE_ZE_IMPORT=memmap", run);
+    steps_fail_each("ACCESS=f,f,f,f,0", "IMPORT=memmap", run);
 }
 
 Test(level_zero_failures, of_each_call_without_alignment)
 {
-    steps_fail_each("FAKE_ZE_LACKS=alignment,dmabuf", "FAKE_ZE_ACCESS=f,f,f,f,f", run);
+    steps_fail_each("LACKS=alignment,dmabuf", "ACCESS=f,f,f,f,f", run);
 }
 
 Test(level_zero_failures, of_each_call_of_two_drivers)
 {
-    steps_fail_each("FAKE_ZE_DRIVERS=2", "FAKE_ZE_DEVICES=1", run);
+    steps_fail_each("DRIVERS=2", "DEVICES=1", run);
 }
 
 Test(level_zero_failures, of_each_call_with_tiles)
 {
-    steps_fail_each("FAKE_ZE_TILES=2", "MEMSPAN_LEVEL_ZERO_TILES=each", run);
+    steps_fail_each("TILES=2", "MEMSPAN_LEVEL_ZERO_TILES=each", run);
 }
 
 Test(level_zero_failures, of_a_call_for_ever)
@@ -198,11 +195,11 @@ Test(level_zero_failures, at_the_start)
     steps_check_start("zeInit", "0x70010000", MEMSPAN_ERR_PERMISSION,
                       "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS", "render");
     steps_check_start("zeInit", "4711", MEMSPAN_ERR_DRIVER, "unknown answer", "");
-    PRETENDED("FAKE_ZE_DEVICES=0");
+    PRETENDED("DEVICES=0");
     cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
-    PRETENDED("FAKE_ZE_DRIVERS=0");
+    PRETENDED("DRIVERS=0");
     cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
-    PRETENDED("FAKE_ZE_TYPE=5"); /* neural processors only */
+    PRETENDED("TYPE=5"); /* neural processors only */
     cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
     cr_assert_eq(pretended.live(), 0);
 }

@@ -122,6 +122,11 @@ enum {
 /* A descriptor must say what it is. */
 void fake_check_type(uint32_t found, uint32_t wanted, const char *where);
 
+/* An object of a context's or, for NULL, of another object's; and the end of the call by which it
+ * goes. */
+void *fake_fresh(size_t size, ze_context_handle_t context);
+ze_result_t fake_gone(void *object, ze_context_handle_t context);
+
 /* The device of that number; NULL: none. */
 ze_device_handle_t fake_device(int number);
 

@@ -66,14 +66,32 @@ void fake_shared_open(bool open)
 
 /* ---- contexts ---- */
 
+void *fake_fresh(size_t size, ze_context_handle_t context)
+{
+    if (context != NULL) {
+        context->children++;
+    }
+    gpu.objects++;
+    return calloc(1, size);
+}
+
+ze_result_t fake_gone(void *object, ze_context_handle_t context)
+{
+    if (context != NULL) {
+        context->children--;
+    }
+    gpu.objects--;
+    free(object);
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
 static ze_result_t context_create(ze_driver_handle_t driver, const ze_context_desc_t *desc,
                                   ze_context_handle_t *context)
 {
     BEGIN("zeContextCreate");
     fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_CONTEXT_DESC, "zeContextCreate");
-    *context           = calloc(1, sizeof(**context));
+    *context           = fake_fresh(sizeof(**context), NULL);
     (*context)->driver = driver;
-    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -83,9 +101,7 @@ static ze_result_t context_destroy(ze_context_handle_t context)
     if (context->children != 0) {
         fake_broken("a context is destroyed that %d objects are of", context->children);
     }
-    free(context);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(context, NULL);
 }
 
 /* ---- allocating ---- */
@@ -416,7 +432,6 @@ static ze_result_t ipc_open(ze_context_handle_t context, ze_device_handle_t devi
     struct handle h;
     int fd;
 
-    (void)flags;
     BEGIN("zeMemOpenIpcHandle");
     memcpy(&h, handle.data, sizeof(h));
     fd = follow_handle(&h);

@@ -160,13 +160,11 @@ static ze_result_t list_create(ze_context_handle_t context, ze_device_handle_t d
     if (desc->mode != ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) {
         fake_broken("a queue that waits at every command");
     }
-    *list            = calloc(1, sizeof(**list));
+    *list            = fake_fresh(sizeof(**list), context);
     (*list)->context = context;
     (*list)->device  = device;
     (*list)->next    = fake.lists;
     fake.lists       = *list;
-    context->children++;
-    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -190,10 +188,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
     if (!fake_busy()) {
         fake_shared_open(true);
     }
-    list->context->children--;
-    free(list);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(list, list->context);
 }
 
 static struct fake_command *add(ze_command_list_handle_t list, int what)
@@ -215,7 +210,6 @@ static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle
     struct fake_command *c;
 
     BEGIN("zeCommandListAppendBarrier");
-    (void)waits;
     if (wait_count != 0) {
         fake_broken("waiting for events is not pretended");
     }
@@ -236,9 +230,6 @@ static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const vo
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendMemoryCopy");
     if ((fake_any(list->device, (uintptr_t)to, size) == NULL) ||
         (fake_any(list->device, (uintptr_t)from, size) == NULL)) {
@@ -257,9 +248,6 @@ static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const vo
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendMemoryFill");
     if ((pattern_size != 1) || (fake_find((uintptr_t)to) == NULL) ||
         (fake_any(list->device, (uintptr_t)to, size) == NULL)) {
@@ -313,7 +301,6 @@ static ze_result_t append_prefetch(ze_command_list_handle_t list, const void *po
 static ze_result_t append_advise(ze_command_list_handle_t list, ze_device_handle_t device,
                                  const void *pointer, size_t size, ze_memory_advice_t advice)
 {
-    (void)device;
     BEGIN("zeCommandListAppendMemAdvise");
     if (advice != ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_ENUMERATION);
@@ -327,9 +314,6 @@ static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendLaunchKernel");
     if ((kernel->module->device != list->device) || (groups->groupCountX == 0) ||
         (groups->groupCountX > 64) || (groups->groupCountY != 1) || (groups->groupCountZ != 1) ||
@@ -354,17 +338,14 @@ static ze_result_t pool_create(ze_context_handle_t context, const ze_event_pool_
                                uint32_t count, ze_device_handle_t *devices,
                                ze_event_pool_handle_t *pool)
 {
-    (void)devices;
     BEGIN("zeEventPoolCreate");
     fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "zeEventPoolCreate");
     if ((count != 1) || ((desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0)) {
         fake_broken("events that the host does not see");
     }
-    *pool            = calloc(1, sizeof(**pool));
+    *pool            = fake_fresh(sizeof(**pool), context);
     (*pool)->context = context;
     (*pool)->count   = desc->count;
-    context->children++;
-    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -374,10 +355,7 @@ static ze_result_t pool_destroy(ze_event_pool_handle_t pool)
     if (pool->events != 0) {
         fake_broken("a pool is destroyed that has %d events", pool->events);
     }
-    pool->context->children--;
-    free(pool);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(pool, pool->context);
 }
 
 static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
@@ -388,10 +366,9 @@ static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc
     if ((desc->index >= pool->count) || ((desc->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0)) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    *event         = calloc(1, sizeof(**event));
+    *event         = fake_fresh(sizeof(**event), NULL);
     (*event)->pool = pool;
     pool->events++;
-    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -402,9 +379,7 @@ static ze_result_t event_destroy(ze_event_handle_t event)
         fake_broken("an event is destroyed that work will signal");
     }
     event->pool->events--;
-    free(event);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(event, NULL);
 }
 
 static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
@@ -412,7 +387,6 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
     ze_command_list_handle_t list;
     ze_result_t code = ZE_RESULT_SUCCESS;
 
-    (void)timeout;
     BEGIN("zeEventHostSynchronize");
     for (list = fake.lists; (list != NULL) && !event->signalled; list = list->next) {
         struct fake_command *c = list->first;
@@ -467,19 +441,16 @@ static ze_result_t module_create(ze_context_handle_t context, ze_device_handle_t
         gpu.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     if (log != NULL) {
-        *log     = calloc(1, sizeof(**log));
+        *log     = fake_fresh(sizeof(**log), NULL);
         last_log = *log;
         strcpy((*log)->text, "pretended words\nmore");
-        gpu.objects++;
     }
     if (gpu.forced == ZE_RESULT_SUCCESS) {
-        *module            = calloc(1, sizeof(**module));
+        *module            = fake_fresh(sizeof(**module), context);
         (*module)->context = context;
         (*module)->device  = device;
         (*module)->count   = count;
         memcpy((*module)->words, desc->pInputModule, count * 4);
-        context->children++;
-        gpu.objects++;
     }
     return fake_leave(code);
 }
@@ -490,10 +461,7 @@ static ze_result_t module_destroy(ze_module_handle_t module)
     if (module->kernels != 0) {
         fake_broken("a module is destroyed that has kernels");
     }
-    module->context->children--;
-    free(module);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(module, module->context);
 }
 
 static ze_result_t log_string(ze_module_build_log_handle_t log, size_t *size, char *text)
@@ -510,9 +478,7 @@ static ze_result_t log_destroy(ze_module_build_log_handle_t log)
 {
     BEGIN_RELEASE("zeModuleBuildLogDestroy");
     last_log = (last_log == log) ? NULL : last_log;
-    free(log);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(log, NULL);
 }
 
 static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *desc,
@@ -523,10 +489,9 @@ static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc
     if (fake_spirv_check(module->words, module->count, desc->pKernelName) != NULL) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
     }
-    *kernel           = calloc(1, sizeof(**kernel));
+    *kernel           = fake_fresh(sizeof(**kernel), NULL);
     (*kernel)->module = module;
     module->kernels++;
-    gpu.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -534,9 +499,7 @@ static ze_result_t kernel_destroy(ze_kernel_handle_t kernel)
 {
     BEGIN_RELEASE("zeKernelDestroy");
     kernel->module->kernels--;
-    free(kernel);
-    gpu.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(kernel, NULL);
 }
 
 static ze_result_t kernel_group(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z)

@@ -3,7 +3,6 @@
  * Nothing may be left, no rule broken, and a record or the log names the call. */
 
 #include "core/base/error.h"
-#include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
 #include "tests/fakes/suite/steps.h"
 #include <signal.h>
@@ -116,22 +115,22 @@ TestSuite(pretended_failures, .init = pretended_find, .timeout = 60);
 
 Test(pretended_failures, host_memory_with_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=0");
+    fail_each("SVM=11", "APART=0");
 }
 
 Test(pretended_failures, host_memory_without_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=0");
+    fail_each("SVM=1", "APART=0");
 }
 
 Test(pretended_failures, memory_apart)
 {
-    fail_each("FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=1");
+    fail_each("SVM=11", "APART=1");
 }
 
 Test(pretended_failures, memory_apart_without_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=1");
+    fail_each("SVM=1", "APART=1");
 }
 
 static memspan_status_t try_open(void)
@@ -147,32 +146,29 @@ static memspan_status_t try_open(void)
 
 Test(pretended_failures, nothing_there)
 {
-    PRETENDED("FAKE_OPENCL_PLATFORMS=0");
+    PRETENDED("PLATFORMS=0");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
     cr_assert_str_eq(memspan_error_last()->native_text, "CL_PLATFORM_NOT_FOUND_KHR");
     cr_assert_str_not_empty(memspan_error_last()->hint);
-    PRETENDED("FAKE_OPENCL_DEVICES=0");
+    PRETENDED("DEVICES=0");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
     cr_assert_str_not_empty(memspan_error_last()->hint);
-    PRETENDED("FAKE_OPENCL_FAIL_CALL=clGetDeviceIDs");
+    PRETENDED("FAIL_CALL=clGetDeviceIDs");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
 }
 
 Test(pretended_failures, compiler_words_reach_the_record)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
     memspan_kernel_call_t call = {sizeof(call), MEMSPAN_KERNEL_FILL, 1, 0, NULL, NULL, NULL};
+    struct opencl_state *state = PRETENDED_OPEN("FAIL_CALL=clBuildProgram");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_OPENCL_FAIL_CALL=clBuildProgram");
-    state  = pretended_open();
-    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     call.z = block.address;
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_DRIVER);
     cr_assert_eq(memspan_error_last()->native_code, -11);
     cr_assert_str_eq(memspan_error_last()->native_text, "CL_BUILD_PROGRAM_FAILURE");
     cr_assert_not_null(strstr(memspan_error_last()->message, "pretended words"));
-    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
+    OK(table->free(state, 0, &block));
     pretended_close(state);
 }
 
@@ -203,9 +199,9 @@ Test(pretended_failures, hangs_and_crashes_on_demand)
 {
     int status;
 
-    PRETENDED("FAKE_OPENCL_CRASH=1");
+    PRETENDED("CRASH=1");
     status = end_of_child();
     cr_assert(WIFSIGNALED(status) && (WTERMSIG(status) == SIGABRT));
-    PRETENDED("FAKE_OPENCL_HANG=1");
+    PRETENDED("HANG=1");
     cr_assert_eq(end_of_child(), 0);
 }

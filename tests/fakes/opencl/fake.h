@@ -143,6 +143,20 @@ static inline cl_int fake_answer(cl_int code)
     return fake_leave(code);
 }
 
+#define BEGIN_OR_FAIL(code)                                                                        \
+    do {                                                                                           \
+        if (fake_fails(__func__)) {                                                                \
+            return fake_answer(code);                                                              \
+        }                                                                                          \
+    } while (0)
+/* Also when the call is made to fail: what is released goes, what was enqueued is over. */
+#define DO_ANYWAY(release)                                                                         \
+    do {                                                                                           \
+        bool fails_ = fake_fails(__func__);                                                        \
+        release;                                                                                   \
+        return fake_answer(fails_ ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);                     \
+    } while (0)
+
 struct fake_block *fake_block_at(const void *address);
 /* Where a device finds @p address: memory of another context is host memory to it. */
 char *fake_there(const struct _cl_context *context, const void *address);

@@ -95,9 +95,7 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, voi
 {
     char name[32];
 
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     snprintf(name, sizeof(name), "Pretended %d", platform->index);
     if (what == OPENCL_PLATFORM_NAME) {
         return give(name, strlen(name) + 1, room, to, size_p);
@@ -110,10 +108,7 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint room, c
 {
     int i;
 
-    (void)type;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     /* The last platform of several has no device. */
     if ((gpu.device_count == 0) ||
         ((platform->index == fake.platforms - 1) && (fake.platforms > 2))) {
@@ -155,9 +150,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     static const char zeros[OPENCL_UUID_SIZE_KHR];
     bool no_identity = fake_lacks("identity");
 
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if (words != NULL) {
         return give(words, strlen(words) + 1, room, to, size_p);
     }
@@ -203,9 +196,6 @@ cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_d
 {
     cl_context context;
 
-    (void)properties;
-    (void)notify;
-    (void)data;
     if (fake_fails(__func__) || (count == 0)) {
         return made(NULL, OPENCL_DEVICE_NOT_AVAILABLE, code_p);
     }
@@ -216,10 +206,7 @@ cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_d
 
 cl_int clReleaseContext(cl_context context)
 {
-    bool fails = fake_fails(__func__);
-
-    released(context);
-    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(context));
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *pages,
@@ -278,7 +265,6 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
 {
     cl_program program;
 
-    (void)sizes;
     if (fake_fails(__func__) || (count == 0) || (lines[0] == NULL)) {
         return made(NULL, OPENCL_OUT_OF_HOST_MEMORY, code_p);
     }
@@ -289,23 +275,13 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
 
 cl_int clReleaseProgram(cl_program program)
 {
-    bool fails = fake_fails(__func__);
-
-    released(program);
-    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(program));
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *list,
                       const char *options, void (*notify)(cl_program, void *), void *data)
 {
-    (void)count;
-    (void)list;
-    (void)options;
-    (void)notify;
-    (void)data;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_BUILD_PROGRAM_FAILURE);
-    }
+    BEGIN_OR_FAIL(OPENCL_BUILD_PROGRAM_FAILURE);
     program->built = true;
     return fake_answer(OPENCL_SUCCESS);
 }
@@ -315,12 +291,7 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_uint wh
 {
     static const char words[] = "line 1: pretended words of the compiler";
 
-    (void)program;
-    (void)device;
-    (void)what;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     return give(words, sizeof(words), room, to, size_p);
 }
 
@@ -339,10 +310,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code_p)
 
 cl_int clReleaseKernel(cl_kernel kernel)
 {
-    bool fails = fake_fails(__func__);
-
-    released(kernel);
-    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(kernel));
 }
 
 static cl_int set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *value, bool address)
@@ -357,17 +325,13 @@ static cl_int set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_INVALID_ARG_VALUE);
-    }
+    BEGIN_OR_FAIL(OPENCL_INVALID_ARG_VALUE);
     return set_arg(kernel, index, size, value, false);
 }
 
 cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
 {
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_INVALID_ARG_VALUE);
-    }
+    BEGIN_OR_FAIL(OPENCL_INVALID_ARG_VALUE);
     return set_arg(kernel, index, sizeof(value), &value, true);
 }
 
@@ -375,9 +339,7 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_uint what, size_t size, const vo
 {
     size_t i;
 
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     if (what != OPENCL_KERNEL_EXEC_INFO_SVM_PTRS) {
         return fake_answer(OPENCL_SUCCESS);
     }

@@ -2,10 +2,8 @@
 /* work.c: queues, commands, shared memory, and the kernels. */
 
 #include "fake.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { SPOILT = 0xEE };
 
@@ -164,8 +162,6 @@ static cl_command_queue new_queue(cl_context context, cl_int *code_p)
 cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                     const cl_ulong *properties, cl_int *code_p)
 {
-    (void)device;
-    (void)properties;
     if (fake_fails(__func__)) {
         *code_p = OPENCL_OUT_OF_RESOURCES;
         (void)fake_answer(0);
@@ -177,8 +173,6 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_bitfield flags,
                                       cl_int *code_p)
 {
-    (void)device;
-    (void)flags;
     if (fake_fails(__func__)) {
         *code_p = OPENCL_OUT_OF_RESOURCES;
         (void)fake_answer(0);
@@ -208,9 +202,7 @@ cl_int clFlush(cl_command_queue queue)
 {
     struct fake_command *command;
 
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     for (command = queue->commands; command != NULL; command = command->next) {
         if (command->event != NULL) {
             command->event->flushed = true;
@@ -222,18 +214,12 @@ cl_int clFlush(cl_command_queue queue)
 /* A failure to wait is a device that is lost: what was enqueued is over all the same. */
 cl_int clFinish(cl_command_queue queue)
 {
-    bool fails = fake_fails(__func__);
-
-    fake_run(queue, NULL);
-    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(fake_run(queue, NULL));
 }
 
 cl_int clReleaseEvent(cl_event event)
 {
-    bool fails = fake_fails(__func__);
-
-    unref(event);
-    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(unref(event));
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
@@ -241,9 +227,7 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const
 {
     cl_uint i;
 
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     for (i = 0; i < count; i++) {
         enqueue(queue, FAKE_WAIT, event_p)->wait = events[i];
         events[i]->references++;
@@ -255,13 +239,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool wait, 
                            size_t size, void *to, cl_uint count, const cl_event *events,
                            cl_event *event_p)
 {
-    (void)wait;
-    (void)count;
-    (void)events;
-    (void)event_p;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     fake_run(queue, NULL);
     memcpy(to, buffer->data + offset, size);
     return fake_answer(OPENCL_SUCCESS);
@@ -272,7 +250,6 @@ void *clSVMAlloc(cl_context context, cl_bitfield flags, size_t size, cl_uint ali
     struct fake_block *block;
     bool fails = fake_fails(__func__);
 
-    (void)align;
     if (fails || (size > gpu.capacity / 2) || (context->used_bytes + size > gpu.capacity) ||
         (fake.svm == 0) ||
         (((flags & OPENCL_MEM_SVM_FINE_GRAIN_BUFFER) != 0) &&
@@ -352,24 +329,14 @@ static cl_int map(cl_command_queue queue, bool map_it, bool wait, void *address,
 cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool wait, cl_bitfield flags, void *address,
                        size_t size, cl_uint count, const cl_event *events, cl_event *event_p)
 {
-    (void)flags;
-    (void)size;
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_MAP_FAILURE);
-    }
+    BEGIN_OR_FAIL(OPENCL_MAP_FAILURE);
     return map(queue, true, wait != 0, address, event_p);
 }
 
 cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *address, cl_uint count,
                          const cl_event *events, cl_event *event_p)
 {
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     return map(queue, false, false, address, event_p);
 }
 
@@ -378,12 +345,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool wait, void *to, const 
 {
     struct fake_command *command;
 
-    (void)wait;
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     command       = enqueue(queue, FAKE_COPY, event_p);
     command->to   = to;
     command->from = from;
@@ -397,11 +359,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *to, const void *pattern
 {
     struct fake_command *command;
 
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if ((((uintptr_t)to | size) % pattern_size) != 0) {
         return fake_answer(OPENCL_INVALID_VALUE);
     }
@@ -417,14 +375,7 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointer_count, con
                               const size_t *sizes, cl_bitfield flags, cl_uint count,
                               const cl_event *events, cl_event *event_p)
 {
-    (void)pointer_count;
-    (void)sizes;
-    (void)flags;
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     enqueue(queue, FAKE_MOVE, event_p)->to = (void *)(uintptr_t)pointers[0];
     return fake_answer(OPENCL_SUCCESS);
 }
@@ -435,12 +386,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 {
     struct fake_command *command;
 
-    (void)dimensions;
-    (void)count;
-    (void)events;
-    if (fake_fails(__func__)) {
-        return fake_answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if ((local != NULL) && ((*size % *local) != 0)) {
         return fake_answer(OPENCL_INVALID_WORK_GROUP_SIZE);
     }

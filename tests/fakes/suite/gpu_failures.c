@@ -4,7 +4,6 @@
 #include "core/base/error.h"
 #include "tests/fakes/suite/gpu_rules.h"
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
 #include <unistd.h>
 
 static void share(void *state, unsigned flags)

@@ -4,10 +4,8 @@
 
 #include "tests/fakes/suite/gpu_rules.h"
 #include "core/base/error.h"
-#include "tests/fakes/suite/rules.h"
 #include "tests/fakes/suite/sharing.h"
 #include "tests/fakes/suite/tracing.h"
-#include <memspan/memspan.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,23 +31,6 @@ static char *map_pages(size_t count)
     return pages;
 }
 
-static memspan_status_t fill_on(void *state, int ordinal, void *queue, void *address)
-{
-    memspan_kernel_call_t call = {.struct_size = sizeof(call),
-                                  .kernel      = MEMSPAN_KERNEL_FILL,
-                                  .count       = 100,
-                                  .a           = 2.5,
-                                  .z           = address};
-
-    return table->launch(state, ordinal, queue, &call);
-}
-
-static void fill_by(void *state, int ordinal, void *address)
-{
-    cr_assert_eq(fill_on(state, ordinal, NULL, address), MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(table->synchronize(state, ordinal, NULL), MEMSPAN_OK, "%s", memspan_error_text());
-}
-
 TestSuite(gpu_rules, .init = find, .timeout = 60);
 
 /* ---- memory ---- */
@@ -68,14 +49,11 @@ Test(gpu_rules, managed_memory_ends_where_memory_does)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, most);
     memspan_block_t block;
     memspan_block_t other;
-    void *state;
     int turn;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("DEVICES=1");
-    state = pretended_open();
     for (turn = 0; turn < 2; turn++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
-                     memspan_error_text());
+        OK(table->alloc(state, 0, &request, &block));
         cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
         cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
         pretended_give_back(state, 0, &block);
@@ -89,11 +67,9 @@ Test(gpu_rules, memory_without_an_address)
     static const memspan_kind_t kinds[] = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_HOST_PINNED,
                                            MEMSPAN_KIND_MANAGED};
     memspan_block_t block;
-    void *state;
     size_t i;
+    void *state = PRETENDED_OPEN("LIES=null");
 
-    PRETENDED("LIES=null");
-    state = pretended_open();
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         memspan_request_t request = pretended_ask(kinds[i], PRETENDED_BYTES);
         cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_DRIVER);
@@ -110,16 +86,14 @@ Test(gpu_rules, pinned_memory_is_taken_once)
     memspan_block_t blocks[BLOCKS];
     unsigned taken; /* when it was opened */
     unsigned freed;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("DEVICES=1");
-    state               = pretended_open();
     taken               = pretended.calls(gpu_names.host_alloc);
     freed               = pretended.calls(gpu_names.host_free);
     request.align_bytes = 1 << 16;
     for (i = 0; i < BLOCKS; i++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &blocks[i]), MEMSPAN_OK);
+        OK(table->alloc(state, 0, &request, &blocks[i]));
         cr_assert_eq((uintptr_t)blocks[i].address & 0xffff, 0u);
     }
     cr_assert_leq(pretended.calls(gpu_names.host_alloc), taken + BLOCKS + 1);
@@ -131,6 +105,30 @@ Test(gpu_rules, pinned_memory_is_taken_once)
                   "the first one was given back");
 }
 
+Test(gpu_rules, out_of_memory_in_the_drivers_words)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 600 << 10);
+    memspan_block_t block;
+    memspan_block_t other;
+    unsigned calls;
+    void *state = PRETENDED_OPEN("MEMORY=1048576");
+
+    calls = pretended.calls(gpu_names.alloc);
+    OK(table->alloc(state, 0, &request, &block));
+    cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_str_eq(memspan_error_last()->call, gpu_names.alloc);
+    cr_assert_eq(memspan_error_last()->native_code, 2);
+    cr_assert_str_eq(memspan_error_last()->native_text, gpu_names.no_memory);
+    /* Another device has its own; and more than there is at all is not even asked for. */
+    OK(table->alloc(state, 1, &request, &other));
+    pretended_give_back(state, 1, &other);
+    pretended_give_back(state, 0, &block);
+    request.size_bytes = 2u << 20;
+    cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_eq(pretended.calls(gpu_names.alloc), calls + 3u);
+    pretended_close(state);
+}
+
 /* ---- registered pages ---- */
 
 /* "Already registered" is the answer for a part as well. */
@@ -140,18 +138,16 @@ Test(gpu_rules, a_part_that_others_registered_is_no_registration)
     struct gpu_visit visit;
     void *cookie;
     void *seen;
-    void *state;
     int at;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
+    OK(gpu_enter(state, 0, GPU_TO_WORK, &visit));
     for (at = 0; at < 3; at++) {
         cr_assert_eq(gpu_program.register_pages(pages + at * PAGE, PAGE), 0);
         cr_assert_eq(table->import(state, 0, pages, 3 * PAGE, &seen, &cookie),
                      (at < 2) ? MEMSPAN_ERR_CONFLICT : MEMSPAN_OK, "%d of 3 pages", at + 1);
     }
-    cr_assert_eq(table->release(state, 0, pages, 3 * PAGE, cookie), MEMSPAN_OK);
+    OK(table->release(state, 0, pages, 3 * PAGE, cookie));
     cr_assert_eq(gpu_program.unregister_pages(pages + PAGE), 0);
     cr_assert_eq(table->import(state, 0, pages, 3 * PAGE, &seen, &cookie), MEMSPAN_ERR_CONFLICT,
                  "the first and the last are, the middle is not");
@@ -171,21 +167,19 @@ Test(gpu_rules, a_part_of_an_import_is_counted_with_it)
     void *whole;
     void *part;
     void *seen;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("DEVICES=1");
-    state  = pretended_open();
     before = pretended.calls(gpu_names.register_pages);
-    cr_assert_eq(table->import(state, 0, pages, 2 * PAGE, &seen, &whole), MEMSPAN_OK);
-    cr_assert_eq(table->import(state, 0, pages + PAGE, PAGE, &seen, &part), MEMSPAN_OK);
+    OK(table->import(state, 0, pages, 2 * PAGE, &seen, &whole));
+    OK(table->import(state, 0, pages + PAGE, PAGE, &seen, &part));
     cr_assert_eq(seen, pages + PAGE);
     cr_assert_eq(table->import(state, 0, pages + PAGE, 2 * PAGE, &seen, &(void *){NULL}),
                  MEMSPAN_ERR_CONFLICT);
     cr_assert_eq(pretended.calls(gpu_names.register_pages), before + 1);
-    cr_assert_eq(table->release(state, 0, pages, 2 * PAGE, whole), MEMSPAN_OK);
+    OK(table->release(state, 0, pages, 2 * PAGE, whole));
     cr_assert_eq(pretended.calls(gpu_names.unregister_pages), before, "a part is in use");
-    fill_by(state, 0, pages + PAGE);
-    cr_assert_eq(table->release(state, 0, pages + PAGE, PAGE, part), MEMSPAN_OK);
+    OK(pretended_fill(state, 0, pages + PAGE));
+    OK(table->release(state, 0, pages + PAGE, PAGE, part));
     cr_assert_eq(pretended.calls(gpu_names.unregister_pages), before + 1);
     pretended_close(state);
     munmap(pages, 4 * PAGE);
@@ -197,10 +191,8 @@ Test(gpu_rules, pages_seen_elsewhere_are_given_back)
     int node                  = 0;
     memspan_block_t block;
     unsigned before;
-    void *state;
+    void *state = PRETENDED_OPEN("LIES=large");
 
-    PRETENDED("LIES=large");
-    state              = pretended_open();
     before             = pretended.calls(gpu_names.unregister_pages);
     request.nodes      = &node;
     request.node_count = 1;
@@ -219,28 +211,26 @@ Test(gpu_rules, pages_are_registered_once_for_all_devices)
     void *seen[2];
     void *cookies[2];
     unsigned before;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("DEVICES=2");
 
-    PRETENDED("DEVICES=2");
-    state  = pretended_open();
     before = pretended.calls(gpu_names.register_pages);
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->import(state, i, pages, 2 * PAGE, &seen[i], &cookies[i]), MEMSPAN_OK);
+        OK(table->import(state, i, pages, 2 * PAGE, &seen[i], &cookies[i]));
         cr_assert_eq(seen[i], pages);
-        fill_by(state, i, pages);
+        OK(pretended_fill(state, i, pages));
     }
     cr_assert_eq(pretended.calls(gpu_names.register_pages), before + 1);
-    cr_assert_eq(table->release(state, 0, pages, 2 * PAGE, cookies[0]), MEMSPAN_OK);
-    fill_by(state, 1, pages); /* the other still has them */
+    OK(table->release(state, 0, pages, 2 * PAGE, cookies[0]));
+    OK(pretended_fill(state, 1, pages)); /* the other still has them */
     cr_assert_eq(pretended.calls(gpu_names.unregister_pages), before);
-    cr_assert_eq(table->release(state, 1, pages, 2 * PAGE, cookies[1]), MEMSPAN_OK);
+    OK(table->release(state, 1, pages, 2 * PAGE, cookies[1]));
     cr_assert_eq(pretended.calls(gpu_names.unregister_pages), before + 1);
     cr_assert_eq(table->release(state, 1, pages, 2 * PAGE, cookies[1]), MEMSPAN_ERR_NOT_FOUND);
-    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
+    OK(gpu_enter(state, 0, GPU_TO_WORK, &visit));
     cr_assert_eq(gpu_program.register_pages(pages, PAGE), 0);
-    cr_assert_eq(table->import(state, 0, pages, PAGE, &seen[0], &cookies[0]), MEMSPAN_OK);
-    cr_assert_eq(table->release(state, 0, pages, PAGE, cookies[0]), MEMSPAN_OK);
+    OK(table->import(state, 0, pages, PAGE, &seen[0], &cookies[0]));
+    OK(table->release(state, 0, pages, PAGE, cookies[0]));
     cr_assert_eq(gpu_program.unregister_pages(pages), 0);
     gpu_leave(&visit);
     pretended_close(state);
@@ -255,16 +245,14 @@ Test(gpu_rules, coherent_pages_wait_for_the_work_on_them)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, PRETENDED_BYTES);
     void *queue               = NULL;
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN(gpu_names.all_reached);
 
-    PRETENDED(gpu_names.all_reached);
-    state = pretended_open();
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, queue, block.address), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &block));
+    OK(table->queue_create(state, 0, &queue));
+    OK(pretended_launch_fill(state, 0, queue, block.address));
     pretended_give_back(state, 0, &block);
     cr_assert_geq(pretended.calls(gpu_names.wait), 1u, "a kernel writes to what is unmapped");
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    OK(table->queue_destroy(state, 0, queue));
     pretended_close(state);
 }
 
@@ -274,19 +262,16 @@ Test(gpu_rules, a_fill_of_pageable_memory_keeps_the_order)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, PRETENDED_BYTES);
     void *queue               = NULL;
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN(gpu_names.all_reached);
 
-    PRETENDED(gpu_names.all_reached);
-    state = pretended_open();
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, queue, block.address), MEMSPAN_OK);
-    cr_assert_eq(table->fill(state, 0, queue, block.address, 0, 4096), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, 0, queue), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &block));
+    OK(table->queue_create(state, 0, &queue));
+    OK(pretended_launch_fill(state, 0, queue, block.address));
+    OK(table->fill(state, 0, queue, block.address, 0, 4096));
+    OK(table->synchronize(state, 0, queue));
     cr_assert_eq(((double *)block.address)[99], 0.0, "the kernel came after the fill");
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    OK(table->queue_destroy(state, 0, queue));
+    pretended_end(state, 0, &block);
 }
 
 /* ---- what the program does meanwhile ---- */
@@ -305,15 +290,14 @@ Test(gpu_rules, a_program_that_captures_may_allocate)
     if (gpu_program.exchange_capture_mode == NULL) {
         cr_skip_test("an old driver, without captures by thread");
     }
-    PRETENDED("DEVICES=2");
-    state = pretended_open();
+    state = PRETENDED_OPEN("DEVICES=2");
     gpu_program.capture(true);
     for (i = 0; i < 3; i++) {
         memspan_block_t block = pretended_take(state, 0, kinds[i]);
         pretended_give_back(state, 0, &block);
     }
-    cr_assert_eq(table->import(state, 1, pages, PAGE, &seen, &cookie), MEMSPAN_OK);
-    cr_assert_eq(table->release(state, 1, pages, PAGE, cookie), MEMSPAN_OK);
+    OK(table->import(state, 1, pages, PAGE, &seen, &cookie));
+    OK(table->release(state, 1, pages, PAGE, cookie));
     cr_assert(gpu_program.capture(false), "the program's graph is invalid");
     cr_assert_eq(gpu_program.exchange_capture_mode(&mode), 0);
     cr_assert_eq(mode, 0, "the thread's mode is the program's");
@@ -326,12 +310,10 @@ Test(gpu_rules, a_queue_that_is_destroyed_tells_of_its_last_work)
 {
     static char host_page[PAGE];
     void *queue = NULL;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, queue, host_page), MEMSPAN_OK);
+    OK(table->queue_create(state, 0, &queue));
+    OK(pretended_launch_fill(state, 0, queue, host_page));
     cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_ERR_DRIVER);
     cr_assert_eq(memspan_error_last()->native_code, ILLEGAL_ADDRESS);
     pretended_close(state);
@@ -341,7 +323,7 @@ static memspan_pointer_facts_t describe(void *state, const void *address, memspa
 {
     memspan_pointer_facts_t facts;
 
-    cr_assert_eq(table->pointer_describe(state, (void *)(uintptr_t)address, &facts), MEMSPAN_OK);
+    OK(table->pointer_describe(state, (void *)(uintptr_t)address, &facts));
     cr_assert_eq(facts.kind, kind);
     return facts;
 }
@@ -355,13 +337,11 @@ Test(gpu_rules, memory_of_the_program_is_described)
     memspan_block_t ours;
     void *theirs[3];
     int on_stack = 0;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("DEVICES=2");
 
-    PRETENDED("DEVICES=2");
-    state = pretended_open();
     cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
-    cr_assert_eq(gpu_enter(state, 1, GPU_TO_WORK, &visit), MEMSPAN_OK);
+    OK(gpu_enter(state, 1, GPU_TO_WORK, &visit));
     for (i = 0; i < 3; i++) {
         cr_assert_eq(gpu_program.take(kinds[i], 5000, &theirs[i]), 0);
     }
@@ -373,7 +353,7 @@ Test(gpu_rules, memory_of_the_program_is_described)
     facts = describe(state, theirs[2], MEMSPAN_KIND_MANAGED);
     cr_assert_eq(facts.resident_ordinal, MEMSPAN_HOST);
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->prefetch(state, 1, NULL, theirs[2], 5000, i), MEMSPAN_OK);
+        OK(table->prefetch(state, 1, NULL, theirs[2], 5000, i));
         cr_assert_eq(describe(state, theirs[2], MEMSPAN_KIND_MANAGED).resident_ordinal, i);
     }
     cr_assert_eq(table->prefetch(state, 1, NULL, theirs[0], 5000, 0), MEMSPAN_ERR_UNSUPPORTED);
@@ -400,17 +380,14 @@ Test(gpu_rules, a_process_does_not_open_its_own_plain_memory)
 {
     char token[512];
     size_t size = sizeof(token);
-    memspan_block_t block;
     memspan_block_t opened;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->ipc_export(state, 0, &block, NULL, &size), MEMSPAN_OK);
+    OK(table->ipc_export(state, 0, &block, NULL, &size));
     cr_assert_leq(size, sizeof(token));
     cr_assert_eq(table->ipc_export(state, 0, &block, token, &(size_t){8}), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
+    OK(table->ipc_export(state, 0, &block, token, &size));
     cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_DRIVER);
     cr_assert_str_eq(memspan_error_last()->call, gpu_names.open_handle);
     cr_assert_eq(table->ipc_import(state, 1, token, size, &opened), MEMSPAN_ERR_CONFLICT,
@@ -421,6 +398,5 @@ Test(gpu_rules, a_process_does_not_open_its_own_plain_memory)
     pretended_give_back(state, 0, &block);
     block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
     cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }

@@ -10,6 +10,7 @@
 
 extern struct gpu_names {
     const char *all_reached; /* a machine whose devices reach all memory of the host */
+    const char *no_memory;   /* the driver's words */
     /* Calls of the driver, as records name them. */
     const char *alloc;
     const char *host_alloc;

@@ -105,7 +105,7 @@ void pretended_be(const char *const *settings)
 
     unset_all();
     for (i = 0; settings[i] != NULL; i++) {
-        bool whole = begins(settings[i], "FAKE_") || begins(settings[i], "MEMSPAN_");
+        bool whole = begins(settings[i], "MEMSPAN_");
         snprintf(names[i], sizeof(names[i]), "%s%.*s", whole ? "" : pretended.prefix,
                  (int)strcspn(settings[i], "="), settings[i]);
         setenv(names[i], strchr(settings[i], '=') + 1, 1);
@@ -126,7 +126,7 @@ void *pretended_open(void)
 {
     void *state = NULL;
 
-    cr_assert_eq(pretended_try_open(&state), MEMSPAN_OK, "%s", memspan_error_text());
+    OK(pretended_try_open(&state));
     return state;
 }
 
@@ -156,13 +156,49 @@ memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind)
     memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
     memspan_block_t block     = {0};
 
-    cr_assert_eq(pretended.table->alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->alloc(state, ordinal, &request, &block));
     return block;
 }
 
 void pretended_give_back(void *state, int ordinal, const memspan_block_t *block)
 {
-    cr_assert_eq(pretended.table->free(state, ordinal, block), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->free(state, ordinal, block));
+}
+
+void pretended_end(void *state, int ordinal, const memspan_block_t *block)
+{
+    pretended_give_back(state, ordinal, block);
+    pretended_close(state);
+}
+
+memspan_device_info_t pretended_describe(void *state, int ordinal)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+    OK(pretended.table->device_describe(state, ordinal, &info));
+    return info;
+}
+
+memspan_status_t pretended_launch_fill(void *state, int ordinal, void *queue, void *address)
+{
+    memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                  .kernel      = MEMSPAN_KERNEL_FILL,
+                                  .count       = 100,
+                                  .a           = 2.5,
+                                  .z           = address};
+
+    return pretended.table->launch(state, ordinal, queue, &call);
+}
+
+memspan_status_t pretended_fill(void *state, int ordinal, void *address)
+{
+    memspan_status_t status = pretended_launch_fill(state, ordinal, NULL, address);
+
+    return (status == MEMSPAN_OK) ? pretended.table->synchronize(state, ordinal, NULL) : status;
+}
+
+void pretended_read(void *state, int ordinal, void *to, const void *from, size_t size)
+{
+    OK(pretended.table->copy(state, ordinal, NULL, to, from, size));
+    OK(pretended.table->synchronize(state, ordinal, NULL));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
