@@ -146,6 +146,19 @@ function(memspan_add_unit_test name)
   memspan_add_criterion_run()
 endfunction()
 
+# memspan_add_fake_driver(TARGET NAME lib<name>.so.1 FOLDER folder SOURCES ...): a pretended driver,
+# in a folder of the build by which the backend finds it. It may ignore arguments.
+function(memspan_add_fake_driver target)
+  cmake_parse_arguments(ARG "" "NAME;FOLDER" "SOURCES;DEFINITIONS;LIBRARIES" ${ARGN})
+  add_library(${target} SHARED ${ARG_SOURCES})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_NAME} PREFIX "" SUFFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FOLDER})
+  target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:memspan-flags,INTERFACE_COMPILE_OPTIONS> -Wno-unused-parameter)
+  target_link_libraries(${target} PRIVATE memspan-flags Threads::Threads ${ARG_LIBRARIES})
+endfunction()
+
 # memspan_add_off_test(BACKEND NAME WORDS [VAR=value...]): with a driver that is there and no good
 # the backend is off and says WORDS, and nothing else changes.
 function(memspan_add_off_test backend name words)

@@ -4,15 +4,112 @@
 #include "fake.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-static _Thread_local struct CUctx_st *stack[FAKE_STACK_MAX];
+enum { STACK_MAX = 16 };
+
+static struct CUctx_st contexts[FAKE_DEVICES_MAX];
+static int version;
+static _Thread_local struct CUctx_st *stack[STACK_MAX];
 static _Thread_local int depth;
-static _Thread_local int capture_mode; /* 0: global */
 
-static bool is_device(int device)
+/* A device of today, on a PCI Express bus, in a machine without HMM. */
+static const int attributes[][2] = {
+    {CUDA_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+    {CUDA_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+    {CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x41},
+    {CUDA_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+    {CUDA_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+    {CUDA_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+    {CUDA_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+    {CUDA_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
+    {CUDA_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1},
+    {0, 0},
+};
+
+#ifdef FAKE_CUDA_OLD
+enum { ATTRIBUTES_KNOWN = CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED };
+#else
+enum { ATTRIBUTES_KNOWN = 160 };
+#endif
+
+/* ---- the front ---- */
+
+static void forget_contexts(void)
 {
-    return (device >= 0) && (device < fake.device_count);
+    int i;
+
+    for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+        gpu.objects -= contexts[i].retained;
+    }
+    memset(contexts, 0, sizeof(contexts));
+}
+
+static void read_more(void)
+{
+    forget_contexts();
+    version = (int)fake_number("VERSION", 13000);
+}
+
+/* What a thread whose capture mode is not relaxed may not call while a stream is captured. */
+static bool is_unsafe(void)
+{
+    static const char *const safe[] = {"cuMemcpyAsync",   "cuMemcpy2DAsync",
+                                       "cuMemsetD8Async", "cuMemsetD32Async",
+                                       "cuMemGetInfo",    "cuMemHostGetDevicePointer"};
+    size_t i;
+
+    for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++) {
+        if (strcmp(safe[i], gpu.call) == 0) {
+            return false;
+        }
+    }
+    return (strncmp(gpu.call, "cuMem", 5) == 0) || (strcmp(gpu.call, "cuModuleLoadDataEx") == 0) ||
+           (strcmp(gpu.call, "cuCtxEnablePeerAccess") == 0) ||
+           (strcmp(gpu.call, "cuDevicePrimaryCtxRetain") == 0);
+}
+
+static int refuse(void)
+{
+    return gpu.ended
+               ? CUDA_ERROR_DEINITIALIZED
+               : fake_refuse_in_capture(is_unsafe(), strcmp(gpu.call, "cuCtxSynchronize") == 0);
+}
+
+static int force(void)
+{
+    bool may = gpu.initialised || (strcmp(gpu.call, "cuInit") == 0) ||
+               (strcmp(gpu.call, "cuDriverGetVersion") == 0);
+
+    return may ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+const struct fake_front fake_front = {.prefix     = "FAKE_CUDA_",
+                                      .fail_code  = CUDA_ERROR_LAUNCH_FAILED,
+                                      .attributes = attributes,
+                                      .read       = read_more,
+                                      .refuse     = refuse,
+                                      .force      = force};
+
+const struct fake_rules fake_rules = {.pageable_attribute =
+                                          CUDA_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+                                      .never_prefetched = -2,
+                                      .threads_max      = 1024,
+                                      .cannot_open      = CUDA_ERROR_INVALID_HANDLE};
+
+void fake_cuda_end(void)
+{
+    fake_streams_drop(-1);
+    fake_remove_all(-1);
+    fake_modules_drop(-1);
+    forget_contexts();
+    gpu.objects = 0;
+    gpu.ended   = true;
 }
 
 cuda_result_t fake_current(struct CUctx_st **context_p)
@@ -24,7 +121,16 @@ cuda_result_t fake_current(struct CUctx_st **context_p)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *context_p = stack[depth - 1];
-    return (*context_p)->sticky;
+    return fake_sticky((*context_p)->device);
+}
+
+int fake_usable(int *device_p)
+{
+    struct CUctx_st *context = NULL;
+    cuda_result_t code       = fake_current(&context);
+
+    *device_p = (context == NULL) ? -1 : context->device;
+    return code;
 }
 
 int fake_cuda_depth(void)
@@ -32,47 +138,40 @@ int fake_cuda_depth(void)
     return depth;
 }
 
+/* ---- the driver ---- */
+
 cuda_result_t cuInit(unsigned flags)
 {
     BEGIN("cuInit");
-    while (fake.hang) {
-        pause();
-    }
-    if (fake.device_count == 0) {
+    fake_hang();
+    if (gpu.device_count == 0) {
         return fake_leave(CUDA_ERROR_NO_DEVICE);
     }
-    fake.initialised = true;
+    gpu.initialised = true;
     return fake_leave((flags == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-cuda_result_t cuDriverGetVersion(int *version)
+cuda_result_t cuDriverGetVersion(int *version_p)
 {
     BEGIN("cuDriverGetVersion");
-    *version = fake.version;
+    *version_p = version;
     return fake_leave(CUDA_SUCCESS);
 }
 
 /* These two are not counted: every report of a failure asks them. */
 cuda_result_t cuGetErrorName(cuda_result_t code, const char **name)
 {
-    static const struct {
-        int code;
-        const char *name;
-    } names[] = {
-#define NAME(name, value) {(value), #name},
+    switch (code) {
+#define NAME(constant, value)                                                                      \
+    case value:                                                                                    \
+        *name = #constant;                                                                         \
+        return CUDA_SUCCESS;
         CUDA_STATUS_MAP(NAME)
 #undef NAME
-    };
-    size_t i;
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i].code == code) {
-            *name = names[i].name;
-            return CUDA_SUCCESS;
-        }
+    default:
+        *name = NULL;
+        return CUDA_ERROR_INVALID_VALUE;
     }
-    *name = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
 }
 
 cuda_result_t cuGetErrorString(cuda_result_t code, const char **words)
@@ -81,21 +180,25 @@ cuda_result_t cuGetErrorString(cuda_result_t code, const char **words)
     return CUDA_SUCCESS;
 }
 
+/* ---- devices ---- */
+
+static int check_device(int device)
+{
+    return fake_is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
 cuda_result_t cuDeviceGetCount(int *count)
 {
     BEGIN("cuDeviceGetCount");
-    *count = fake.device_count;
+    *count = gpu.device_count;
     return fake_leave(CUDA_SUCCESS);
 }
 
 cuda_result_t cuDeviceGet(cuda_device_t *device, int ordinal)
 {
     BEGIN("cuDeviceGet");
-    if (!is_device(ordinal)) {
-        return fake_leave(CUDA_ERROR_INVALID_DEVICE);
-    }
     *device = ordinal;
-    return fake_leave(CUDA_SUCCESS);
+    return fake_leave(check_device(ordinal));
 }
 
 cuda_result_t cuDeviceGetName(char *name, int length, cuda_device_t device)
@@ -105,97 +208,98 @@ cuda_result_t cuDeviceGetName(char *name, int length, cuda_device_t device)
     return fake_leave(CUDA_SUCCESS);
 }
 
-static void write_uuid(cuda_uuid_t *uuid, cuda_device_t device)
+static int write_uuid(cuda_uuid_t *uuid, cuda_device_t device)
 {
     memset(uuid, 0x5a, sizeof(*uuid));
-    uuid->bytes[15] = (char)(fake.first + device);
+    uuid->bytes[15] = (char)(gpu.first + device);
     if (fake_lies("uuid")) {
         memset(uuid, 0, sizeof(*uuid));
     }
+    return CUDA_SUCCESS;
 }
 
 #ifdef FAKE_CUDA_OLD
-cuda_result_t cuDeviceGetUuid(cuda_uuid_t *uuid, cuda_device_t device)
-{
-    BEGIN("cuDeviceGetUuid");
-    write_uuid(uuid, device);
-    return fake_leave(CUDA_SUCCESS);
-}
-#else
+#define cuDeviceGetUuid_v2           cuDeviceGetUuid
+#define cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxRelease
+#endif
+
 cuda_result_t cuDeviceGetUuid_v2(cuda_uuid_t *uuid, cuda_device_t device)
 {
-    BEGIN("cuDeviceGetUuid");
-    write_uuid(uuid, device);
-    return fake_leave(CUDA_SUCCESS);
+    CALL("cuDeviceGetUuid", write_uuid(uuid, device));
 }
-#endif
 
 cuda_result_t cuDeviceTotalMem_v2(size_t *bytes, cuda_device_t device)
 {
     BEGIN("cuDeviceTotalMem");
-    *bytes = fake.capacity;
-    return fake_leave(is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE);
+    *bytes = gpu.capacity;
+    return fake_leave(check_device(device));
 }
-
-#ifdef FAKE_CUDA_OLD
-enum { ATTRIBUTES_KNOWN = CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED };
-#else
-enum { ATTRIBUTES_KNOWN = FAKE_ATTRIBUTES_MAX };
-#endif
 
 cuda_result_t cuDeviceGetAttribute(int *value, cuda_device_attribute_t which, cuda_device_t device)
 {
+    bool imex;
+
     BEGIN("cuDeviceGetAttribute");
     if ((which <= 0) || (which >= ATTRIBUTES_KNOWN)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    *value = fake.attributes[which];
+    imex   = fake_lies("imex") || fake_lies("fabric");
+    *value = (fake_attribute(which) > 0) ? fake_attribute(which) : 0;
     if (which == CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
         *value += device;
     }
-    return fake_leave(is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE);
+    if (imex && (which == CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) {
+        *value = 1;
+    }
+    return fake_leave(check_device(device));
 }
 
 cuda_result_t cuDeviceCanAccessPeer(int *can, cuda_device_t device, cuda_device_t peer)
 {
     BEGIN("cuDeviceCanAccessPeer");
-    if (!is_device(device) || !is_device(peer)) {
-        return fake_leave(CUDA_ERROR_INVALID_DEVICE);
-    }
     *can = (device != peer) ? 1 : 0;
-    return fake_leave(CUDA_SUCCESS);
+    return fake_leave((check_device(device) == CUDA_SUCCESS) ? check_device(peer)
+                                                             : CUDA_ERROR_INVALID_DEVICE);
 }
 
 /* ---- contexts ---- */
 
-static unsigned long long serial;
-
 cuda_result_t cuDevicePrimaryCtxRetain(cuda_context_t *context, cuda_device_t device)
 {
+    static unsigned long long serial;
+
     BEGIN("cuDevicePrimaryCtxRetain");
-    if (!is_device(device)) {
+    if (!fake_is_device(device)) {
         return fake_leave(CUDA_ERROR_INVALID_DEVICE);
     }
-    fake.contexts[device].device = device;
-    fake.contexts[device].retained++;
-    if (fake.contexts[device].reset || (fake.contexts[device].id == 0)) {
-        fake.contexts[device].id = ++serial;
+    *context           = &contexts[device];
+    (*context)->device = device;
+    (*context)->retained++;
+    gpu.objects++;
+    if ((*context)->reset || ((*context)->id == 0)) {
+        (*context)->id = ++serial;
     }
-    fake.contexts[device].reset = false;
-    *context                    = &fake.contexts[device];
+    (*context)->reset = false;
     return fake_leave(CUDA_SUCCESS);
 }
 
-static void release(int device)
+static int release(int device)
 {
-    if (!is_device(device) || (fake.contexts[device].retained == 0)) {
+    if (!fake_is_device(device) || (contexts[device].retained == 0)) {
         fake_broken("a primary context is released that was not retained");
-        return;
+        return CUDA_SUCCESS;
     }
-    fake.contexts[device].retained--;
-    if (fake.contexts[device].retained == 0) {
+    contexts[device].retained--;
+    gpu.objects--;
+    if (contexts[device].retained == 0) {
         fake_streams_drop(device);
     }
+    return CUDA_SUCCESS;
+}
+
+cuda_result_t cuDevicePrimaryCtxRelease_v2(cuda_device_t device)
+{
+    CALL_RELEASE("cuDevicePrimaryCtxRelease", release(device));
 }
 
 void fake_cuda_reset_device(int device)
@@ -205,12 +309,11 @@ void fake_cuda_reset_device(int device)
     fake_streams_drop(device);
     fake_modules_drop(device);
     fake_remove_all(device);
-    fake.contexts[device].reset = true;
-    fake.contexts[device].peers = 0;
-    fake.contexts[device].flags = 0;
-    fake.late.size              = 0;
+    contexts[device].reset = true;
+    contexts[device].flags = 0;
+    gpu.peers[device]      = 0;
     for (i = 0; i < FAKE_DEVICES_MAX; i++) {
-        fake.contexts[i].peers &= ~(1u << device);
+        gpu.peers[i] &= ~fake_bit(device);
     }
 }
 
@@ -257,33 +360,7 @@ cuda_result_t cuCtxGetId(cuda_context_t context, unsigned long long *id)
 
 cuda_result_t cuThreadExchangeStreamCaptureMode(cuda_capture_mode_t *mode)
 {
-    int before = capture_mode;
-
-    BEGIN("cuThreadExchangeStreamCaptureMode");
-    capture_mode = *mode;
-    *mode        = before;
-    return fake_leave(CUDA_SUCCESS);
-}
-#endif
-
-bool fake_thread_is_relaxed(void)
-{
-    return capture_mode == CUDA_STREAM_CAPTURE_MODE_RELAXED;
-}
-
-#ifdef FAKE_CUDA_OLD
-cuda_result_t cuDevicePrimaryCtxRelease(cuda_device_t device)
-{
-    BEGIN_RELEASE("cuDevicePrimaryCtxRelease");
-    release(device);
-    return fake_leave(CUDA_SUCCESS);
-}
-#else
-cuda_result_t cuDevicePrimaryCtxRelease_v2(cuda_device_t device)
-{
-    BEGIN_RELEASE("cuDevicePrimaryCtxRelease");
-    release(device);
-    return fake_leave(CUDA_SUCCESS);
+    CALL("cuThreadExchangeStreamCaptureMode", fake_exchange_capture_mode(mode));
 }
 #endif
 
@@ -291,7 +368,7 @@ cuda_result_t cuDevicePrimaryCtxGetState(cuda_device_t device, unsigned *flags, 
 {
     BEGIN("cuDevicePrimaryCtxGetState");
     *flags  = 0;
-    *active = (fake.contexts[device].retained > 0) && !fake.contexts[device].reset;
+    *active = (contexts[device].retained > 0) && !contexts[device].reset;
     return fake_leave(CUDA_SUCCESS);
 }
 
@@ -304,7 +381,7 @@ cuda_result_t cuCtxPushCurrent_v2(cuda_context_t context)
     if (context->reset) {
         return fake_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
-    if (depth == FAKE_STACK_MAX) {
+    if (depth == STACK_MAX) {
         fake_broken("contexts are pushed and not popped");
         return fake_leave(CUDA_ERROR_UNKNOWN);
     }
@@ -331,48 +408,42 @@ cuda_result_t cuCtxGetCurrent(cuda_context_t *context)
 
 cuda_result_t cuCtxSynchronize(void)
 {
-    struct CUctx_st *context;
+    int device;
     cuda_result_t code;
 
     BEGIN("cuCtxSynchronize");
-    code = fake_current(&context);
+    code = fake_usable(&device);
     fake_late_finish();
-    return fake_leave((code == CUDA_SUCCESS) ? fake_run_all(context) : code);
+    return fake_leave((code == CUDA_SUCCESS) ? fake_run_all(device) : code);
 }
 
 cuda_result_t cuCtxEnablePeerAccess(cuda_context_t peer, unsigned flags)
 {
-    struct CUctx_st *context;
+    int device;
     cuda_result_t code;
 
     BEGIN("cuCtxEnablePeerAccess");
-    code = fake_current(&context);
+    code = fake_usable(&device);
     if (code != CUDA_SUCCESS) {
         return fake_leave(code);
     }
-    if ((peer == NULL) || (peer == context) || (peer->retained == 0) || (flags != 0)) {
+    if ((peer == NULL) || (peer == &contexts[device]) || (peer->retained == 0) || (flags != 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    if (fake_lies("peer")) {
-        return fake_leave(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
-    }
-    if ((context->peers & (1u << peer->device)) != 0) {
-        return fake_leave(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
-    }
-    context->peers |= 1u << peer->device;
-    return fake_leave(CUDA_SUCCESS);
+    return fake_leave(fake_lies("peer") ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+                                        : fake_enable_peer(device, peer->device));
 }
 
 cuda_result_t cuMemGetInfo_v2(size_t *available, size_t *total)
 {
-    struct CUctx_st *context;
+    int device;
     cuda_result_t code;
 
     BEGIN("cuMemGetInfo");
-    code = fake_current(&context);
+    code = fake_usable(&device);
     if (code == CUDA_SUCCESS) {
-        *available = fake.capacity - fake.used[context->device];
-        *total     = fake.capacity;
+        *available = gpu.capacity - gpu.used[device];
+        *total     = gpu.capacity;
     }
     return fake_leave(code);
 }

@@ -3,9 +3,8 @@
  * program that captures, that resets a device, that wakes one; a driver that ends first. */
 
 #include "core/base/error.h"
-#include "core/base/platform.h"
 #include "tests/fakes/cuda/pretended.h"
-#include <memspan/memspan.h>
+#include "tests/fakes/suite/gpu_rules.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -20,48 +19,9 @@ static bool is_old(void)
     return driver.cu.cuMemCreate == NULL;
 }
 
-static memspan_status_t fill_on(void *state, int ordinal, void *queue, void *address)
-{
-    memspan_kernel_call_t call = {.struct_size = sizeof(call),
-                                  .kernel      = MEMSPAN_KERNEL_FILL,
-                                  .count       = 100,
-                                  .a           = 2.5,
-                                  .z           = address};
-
-    return table->launch(state, ordinal, queue, &call);
-}
-
 TestSuite(cuda_lifetime, .init = pretended_find, .timeout = 60);
 
 /* ---- captures ---- */
-
-Test(cuda_lifetime, a_program_that_captures_may_allocate)
-{
-    void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    cuda_capture_mode_t mode = 0;
-    void *cookie;
-    void *seen;
-    void *state;
-    int i;
-
-    if (is_old()) {
-        cr_skip_test("an old driver, without captures by thread");
-    }
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state = pretended_open();
-    driver.capture(true);
-    for (i = 0; i < KINDS; i++) {
-        memspan_block_t block = pretended_take(state, 0, kinds[i]);
-        pretended_give_back(state, 0, &block);
-    }
-    cr_assert_eq(table->import(state, 1, pages, 4096, &seen, &cookie), MEMSPAN_OK);
-    cr_assert_eq(table->release(state, 1, pages, 4096, cookie), MEMSPAN_OK);
-    cr_assert(driver.capture(false), "the program's graph is invalid");
-    cr_assert_eq(driver.cu.cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
-    cr_assert_eq(mode, 0, "the thread's mode is the program's");
-    pretended_close(state);
-    munmap(pages, 4096);
-}
 
 /* It cannot be waited for: memory that may be in use stays. */
 Test(cuda_lifetime, mapped_memory_stays_while_a_stream_is_captured)
@@ -73,15 +33,14 @@ Test(cuda_lifetime, mapped_memory_stays_while_a_stream_is_captured)
     if (is_old()) {
         cr_skip_test("an old driver");
     }
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state                   = pretended_open();
+    state                   = PRETENDED_OPEN("DEVICES=1");
     request.page_size_bytes = 2 << 20;
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
-    driver.capture(true);
+    OK(table->alloc(state, 0, &request, &block));
+    gpu_program.capture(true);
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_not_null(strstr(memspan_error_last()->hint, "captured"));
     cr_assert_eq(pretended.calls("cuMemUnmap"), 0u);
-    driver.capture(false);
+    gpu_program.capture(false);
     table->close(state);
     cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
 }
@@ -98,17 +57,15 @@ Test(cuda_lifetime, a_driver_that_has_ended_is_asked_once)
     unsigned pushed;
     void *cookie;
     void *seen;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("ATTRIBUTES=88=1");
 
-    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1");
-    state = pretended_open();
     for (i = 0; i < KINDS; i++) {
         blocks[i] = pretended_take(state, 0, kinds[i]);
     }
-    cr_assert_eq(table->alloc(state, 0, &request, &coherent), MEMSPAN_OK);
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &coherent));
+    OK(table->queue_create(state, 0, &queue));
+    OK(table->import(state, 0, pages, 4096, &seen, &cookie));
     memspan_error_clear();
     driver.end();
     pushed = pretended.calls("cuCtxPushCurrent");
@@ -116,11 +73,11 @@ Test(cuda_lifetime, a_driver_that_has_ended_is_asked_once)
         pretended_give_back(state, 0, &blocks[i]);
     }
     pretended_give_back(state, 0, &coherent);
-    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    OK(table->release(state, 0, pages, 4096, cookie));
+    OK(table->queue_destroy(state, 0, queue));
     cr_assert_leq(pretended.calls("cuCtxPushCurrent"), pushed + 1);
     cr_assert_eq(pretended.calls("cuMemFree") + pretended.calls("cuMemFreeHost"), 0u);
-    cr_assert_eq(memspan_error_last()->status, MEMSPAN_OK, "%s", memspan_error_text());
+    OK(memspan_error_last()->status);
     cr_assert_null(strstr(pretended_log(), "DEINITIALIZED"), "%s", pretended_log());
     pretended_close(state);
     munmap(pages, 4096);
@@ -130,19 +87,16 @@ Test(cuda_lifetime, a_driver_that_has_ended_is_asked_once)
 
 static void check_reset(bool woken_by_others)
 {
-    memspan_block_t block;
     memspan_block_t others;
     cuda_context_t theirs;
-    void *queue = NULL;
-    void *state;
+    void *queue           = NULL;
+    void *state           = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state  = pretended_open();
-    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     others = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, NULL, block.address), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    OK(table->queue_create(state, 0, &queue));
+    OK(pretended_launch_fill(state, 0, NULL, block.address));
+    OK(table->synchronize(state, 0, NULL));
     driver.reset_device(0);
     if (woken_by_others) {
         cr_assert_eq(driver.cu.cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
@@ -150,12 +104,12 @@ static void check_reset(bool woken_by_others)
     pretended_give_back(state, 0, &block);
     cr_assert_eq(pretended.calls("cuMemFree"), 0u, "its address may have another owner");
     cr_assert_not_null(strstr(pretended_log(), "was reset by the program"));
-    cr_assert_eq(fill_on(state, 0, queue, others.address), MEMSPAN_ERR_NOT_FOUND);
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    cr_assert_eq(pretended_launch_fill(state, 0, queue, others.address), MEMSPAN_ERR_NOT_FOUND);
+    OK(table->queue_destroy(state, 0, queue));
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(fill_on(state, 0, NULL, block.address), MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(fill_on(state, 1, NULL, block.address), MEMSPAN_OK, "%s", memspan_error_text());
+    OK(pretended_launch_fill(state, 0, NULL, block.address));
+    OK(table->synchronize(state, 0, NULL));
+    OK(pretended_launch_fill(state, 1, NULL, block.address));
     cr_assert_eq(table->synchronize(state, 1, NULL), MEMSPAN_OK, "peers are to be enabled again");
     pretended_give_back(state, 0, &block);
     pretended_give_back(state, 1, &others);
@@ -179,46 +133,25 @@ Test(cuda_lifetime, a_device_that_was_reset_and_used_again_is_noticed)
     check_reset(true);
 }
 
-/* ---- streams ---- */
-
-/* Destroying a stream does not wait, and does not tell. */
-Test(cuda_lifetime, a_queue_that_is_destroyed_tells_of_its_last_work)
-{
-    static char host_page[4096];
-    void *queue = NULL;
-    void *state;
-
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(fill_on(state, 0, queue, host_page), MEMSPAN_OK);
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_ERR_DRIVER);
-    cr_assert_eq(memspan_error_last()->native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
-    pretended_close(state);
-}
-
 /* ---- peers ---- */
 
 /* A device that the program wakes by other means than ours has access all the same. */
 Test(cuda_lifetime, the_devices_of_a_space_are_connected_before_its_memory_is_taken)
 {
-    void *state;
     unsigned calls;
+    void *state = PRETENDED_OPEN("DEVICES=3");
 
-    PRETENDED("FAKE_CUDA_DEVICES=3");
-    state = pretended_open();
-    cr_assert_eq(table->connect(state, 0, MEMSPAN_KIND_MANAGED, 1), MEMSPAN_OK);
+    OK(table->connect(state, 0, MEMSPAN_KIND_MANAGED, 1));
     cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u, "faults need no connection");
-    cr_assert_eq(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 1), MEMSPAN_OK);
+    OK(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 1));
     cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 2u);
     cr_assert_geq(pretended.calls("cuCtxEnablePeerAccess"), 1u);
     calls = pretended.calls("cuCtxPushCurrent");
-    cr_assert_eq(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 1), MEMSPAN_OK);
+    OK(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 1));
     cr_assert_eq(pretended.calls("cuCtxPushCurrent"), calls, "once is enough");
     cr_assert_eq(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 7), MEMSPAN_ERR_NOT_FOUND);
     pretended_close(state);
-    PRETENDED("FAKE_CUDA_LIES=peer");
-    state = pretended_open();
+    state = PRETENDED_OPEN("LIES=peer");
     cr_assert_eq(table->connect(state, 0, MEMSPAN_KIND_DEVICE, 1), MEMSPAN_ERR_UNSUPPORTED);
     pretended_close(state);
 }
@@ -227,15 +160,14 @@ Test(cuda_lifetime, the_devices_of_a_space_are_connected_before_its_memory_is_ta
 
 Test(cuda_lifetime, a_driver_without_a_context_knows_no_pointer)
 {
-    static const char *const codes[] = {"FAKE_CUDA_FAIL_CODE=201", "FAKE_CUDA_FAIL_CODE=3"};
+    static const char *const codes[] = {"FAIL_CODE=201", "FAIL_CODE=3"};
     memspan_pointer_facts_t facts;
     int on_stack = 0;
     void *state;
     int i;
 
     for (i = 0; i < 2; i++) {
-        PRETENDED("FAKE_CUDA_FAIL_CALL=cuPointerGetAttributes", codes[i]);
-        state = pretended_open();
+        state = PRETENDED_OPEN("FAIL_CALL=cuPointerGetAttributes", codes[i]);
         cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
         pretended_close(state);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mapped.c: physical memory and address ranges apart, and memory of other processes. A handle is
- * the number of a memfd, plus one so that it is never 0. */
+/* mapped.c: physical memory and address ranges apart, and how memory is given to other processes. A
+ * handle is the number of a memfd, plus one so that it is never 0. */
 
 #include "fake.h"
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,8 +24,6 @@ cuda_result_t cuMemGetAllocationGranularity(size_t *granularity, const cuda_prop
                                             cuda_granularity_t option)
 {
     BEGIN("cuMemGetAllocationGranularity");
-    (void)p;
-    (void)option;
     *granularity = GRANULE;
     return fake_leave(CUDA_SUCCESS);
 }
@@ -39,22 +36,21 @@ cuda_result_t cuMemCreate(cuda_handle_t *handle, size_t size, const cuda_propert
     BEGIN("cuMemCreate");
     if ((size == 0) || (size % GRANULE != 0) || (flags != 0) ||
         (p->type != CUDA_MEM_ALLOCATION_TYPE_PINNED) ||
-        (p->location.type != CUDA_MEM_LOCATION_TYPE_DEVICE) ||
-        (p->location.id >= fake.device_count)) {
+        (p->location.type != CUDA_MEM_LOCATION_TYPE_DEVICE) || !fake_is_device(p->location.id)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     if ((fake_lies("vmm") && (p->requested_handle_types != 0)) ||
         (fake_lies("fabric") && ((p->requested_handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0))) {
         return fake_leave(CUDA_ERROR_NOT_PERMITTED);
     }
-    if (size > fake.capacity - fake.used[p->location.id]) {
+    if (size > gpu.capacity - gpu.used[p->location.id]) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
     fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
     if ((fd < 0) || (ftruncate(fd, (off_t)size) != 0)) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    fake.handles++;
+    gpu.objects++;
     *handle = (cuda_handle_t)fd + 1;
     return fake_leave(CUDA_SUCCESS);
 }
@@ -66,33 +62,24 @@ cuda_result_t cuMemRelease(cuda_handle_t handle)
         fake_broken("cuMemRelease of no handle");
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    fake.handles--;
+    gpu.objects--;
     return fake_leave(CUDA_SUCCESS);
 }
 
 cuda_result_t cuMemAddressReserve(cuda_address_t *address, size_t size, size_t align,
                                   cuda_address_t wanted, unsigned long long flags)
 {
-    char *range;
-    char *base;
+    void *base;
 
     BEGIN("cuMemAddressReserve");
-    align = (align == 0) ? GRANULE : align;
     if ((size == 0) || (size % GRANULE != 0) || (flags != 0) || (wanted != 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    range = mmap(NULL, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) {
+    base = fake_reserve(size, (align == 0) ? GRANULE : align);
+    if (base == NULL) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    base = (char *)(((uintptr_t)range + align - 1) & ~(align - 1));
-    if (base > range) {
-        munmap(range, (size_t)(base - range));
-    }
-    if (range + align > base) {
-        munmap(base + size, (size_t)(range + align - base));
-    }
-    fake.ranges++;
+    gpu.objects++;
     *address = (uintptr_t)base;
     return fake_leave(CUDA_SUCCESS);
 }
@@ -100,12 +87,12 @@ cuda_result_t cuMemAddressReserve(cuda_address_t *address, size_t size, size_t a
 cuda_result_t cuMemAddressFree(cuda_address_t address, size_t size)
 {
     BEGIN_RELEASE("cuMemAddressFree");
-    if (fake_find((uintptr_t)address) != NULL) {
+    if (fake_find(address) != NULL) {
         fake_broken("cuMemAddressFree of a range that is mapped");
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     munmap((void *)(uintptr_t)address, size);
-    fake.ranges--;
+    gpu.objects--;
     return fake_leave(CUDA_SUCCESS);
 }
 
@@ -119,7 +106,7 @@ cuda_result_t cuMemMap(cuda_address_t address, size_t size, size_t offset, cuda_
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     m = fake_add(FAKE_MAPPED, 0, size);
-    if ((m == NULL) || !fake_map_views(m, (int)handle - 1, (void *)(uintptr_t)address, PROT_NONE)) {
+    if (!fake_map_views(m, (int)handle - 1, (void *)(uintptr_t)address, PROT_NONE)) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
     return fake_leave(CUDA_SUCCESS);
@@ -132,14 +119,14 @@ cuda_result_t cuMemSetAccess(cuda_address_t address, size_t size, const cuda_acc
     size_t i;
 
     BEGIN("cuMemSetAccess");
-    m = fake_find((uintptr_t)address);
+    m = fake_find(address);
     if ((m == NULL) || (m->kind != FAKE_MAPPED) || (m->size != size) || (count == 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     m->device = access[0].location.id;
     for (i = 0; i < count; i++) {
         if (access[i].flags == CUDA_MEM_ACCESS_FLAGS_PROT_READWRITE) {
-            m->access |= 1u << access[i].location.id;
+            m->access |= fake_bit(access[i].location.id);
         }
     }
     return fake_leave(CUDA_SUCCESS);
@@ -150,7 +137,7 @@ cuda_result_t cuMemUnmap(cuda_address_t address, size_t size)
     struct fake_memory *m;
 
     BEGIN_RELEASE("cuMemUnmap");
-    m = fake_find((uintptr_t)address);
+    m = fake_find(address);
     if ((m == NULL) || (m->kind != FAKE_MAPPED) || (m->size != size)) {
         fake_broken("cuMemUnmap of what is not mapped");
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
@@ -160,6 +147,7 @@ cuda_result_t cuMemUnmap(cuda_address_t address, size_t size)
     }
     /* The range stays, empty. */
     mmap((void *)m->base, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    fake_late_finish();
     fake_remove(m);
     return fake_leave(CUDA_SUCCESS);
 }
@@ -192,19 +180,10 @@ cuda_result_t cuMemExportToShareableHandle(void *to, cuda_handle_t handle, cuda_
     return fake_leave(CUDA_SUCCESS);
 }
 
-static int open_fabric(const void *from)
-{
-    struct fabric fabric;
-    char path[64];
-
-    memcpy(&fabric, from, sizeof(fabric));
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)fabric.pid, fabric.fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
                                              cuda_handle_type_t type)
 {
+    struct fabric fabric;
     int fd;
 
     BEGIN("cuMemImportFromShareableHandle");
@@ -212,7 +191,8 @@ cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
         if (fake_lies("imex")) {
             return fake_leave(CUDA_ERROR_NOT_PERMITTED);
         }
-        fd = open_fabric(from);
+        memcpy(&fabric, from, sizeof(fabric));
+        fd = fake_fetch(fabric.pid, fabric.fd);
     } else if (type == CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
         fd = fcntl((int)(uintptr_t)from, F_DUPFD_CLOEXEC, 0); /* the caller's stays the caller's */
     } else {
@@ -221,7 +201,7 @@ cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
     if (fd < 0) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    fake.handles++;
+    gpu.objects++;
     *handle = (cuda_handle_t)fd + 1;
     return fake_leave(CUDA_SUCCESS);
 }
@@ -232,7 +212,7 @@ cuda_result_t cuMemGetHandleForAddressRange(void *handle, cuda_address_t address
     struct fake_memory *m;
 
     BEGIN("cuMemGetHandleForAddressRange");
-    m = fake_find((uintptr_t)address);
+    m = fake_find(address);
     if (flags == CUDA_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
@@ -245,83 +225,3 @@ cuda_result_t cuMemGetHandleForAddressRange(void *handle, cuda_address_t address
 }
 
 #endif /* FAKE_CUDA_OLD */
-
-/* ---- the driver's own handles: where the memory is to be found in /proc ---- */
-
-struct ticket {
-    pid_t pid;
-    int fd;
-    int device;
-    size_t size;
-};
-
-cuda_result_t cuIpcGetMemHandle(cuda_ipc_handle_t *handle, cuda_address_t address)
-{
-    struct CUctx_st *context;
-    struct fake_memory *m;
-    struct ticket ticket;
-    cuda_result_t code;
-
-    BEGIN("cuIpcGetMemHandle");
-    code = fake_current(&context);
-    m    = fake_find((uintptr_t)address);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
-    }
-    if ((m == NULL) || (m->kind != FAKE_DEVICE) || (m->device != context->device)) {
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    ticket = (struct ticket){getpid(), m->fd, fake.first + m->device, m->size};
-    memset(handle, 0, sizeof(*handle));
-    memcpy(handle, &ticket, sizeof(ticket));
-    return fake_leave(CUDA_SUCCESS);
-}
-
-cuda_result_t cuIpcOpenMemHandle_v2(cuda_address_t *address, cuda_ipc_handle_t handle,
-                                    unsigned flags)
-{
-    struct CUctx_st *context;
-    struct fake_memory *m;
-    struct ticket ticket;
-    cuda_result_t code;
-    char path[64];
-    int device;
-    int fd;
-
-    BEGIN("cuIpcOpenMemHandle");
-    code = fake_current(&context);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
-    }
-    memcpy(&ticket, &handle, sizeof(ticket));
-    /* It may be of a device that this process does not see. */
-    device = ticket.device - fake.first;
-    device = ((device < 0) || (device >= fake.device_count)) ? FAKE_DEVICES_MAX : device;
-    if ((ticket.pid == getpid()) || (flags != CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)) {
-        return fake_leave(CUDA_ERROR_INVALID_CONTEXT);
-    }
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)ticket.pid, ticket.fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    m  = (fd < 0) ? NULL : fake_add(FAKE_DEVICE, device, ticket.size);
-    if ((m == NULL) || !fake_map_views(m, fd, NULL, PROT_NONE)) {
-        return fake_leave(CUDA_ERROR_INVALID_HANDLE);
-    }
-    m->opened = true;
-    context->peers |= 1u << device;
-    *address = m->base;
-    return fake_leave(CUDA_SUCCESS);
-}
-
-cuda_result_t cuIpcCloseMemHandle(cuda_address_t address)
-{
-    struct fake_memory *m;
-
-    BEGIN_RELEASE("cuIpcCloseMemHandle");
-    m = fake_find((uintptr_t)address);
-    if ((m == NULL) || !m->opened || (m->base != address)) {
-        fake_broken("cuIpcCloseMemHandle of what was not opened");
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    fake_remove(m);
-    return fake_leave(CUDA_SUCCESS);
-}

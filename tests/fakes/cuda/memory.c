@@ -1,153 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: allocations of every kind, what is known of an address, and who may go there. */
+/* memory.c: allocations of every kind, what is known of an address, and the driver's own handles
+ * for other processes. */
 
 #include "fake.h"
-#include "tests/fakes/gpu_control.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-struct fake_memory *fake_find(uintptr_t address)
+static bool lacks(int attribute)
 {
-    struct fake_memory *m;
-
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if ((address >= m->base) && (address - m->base < m->size)) {
-            return m;
-        }
-    }
-    return NULL;
-}
-
-static void *at(const struct fake_memory *m, uintptr_t address, size_t size)
-{
-    size_t offset = address - m->base;
-
-    return ((offset > m->size) || (size > m->size - offset)) ? NULL : m->bytes + offset;
-}
-
-void *fake_any(uintptr_t address, size_t size)
-{
-    struct fake_memory *m = fake_find(address);
-
-    return (m == NULL) ? (void *)address : at(m, address, size);
-}
-
-void *fake_reach(const struct CUctx_st *context, uintptr_t address, size_t size)
-{
-    struct fake_memory *m = fake_find(address);
-    unsigned own          = 1u << context->device;
-
-    if (m == NULL) {
-        bool all = fake.attributes[CUDA_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS] != 0;
-        return all ? (void *)address : NULL;
-    }
-    if ((m->kind == FAKE_DEVICE) && (m->device != context->device) &&
-        ((context->peers & (1u << m->device)) == 0)) {
-        return NULL;
-    }
-    if ((m->kind == FAKE_MAPPED) && ((m->access & own) == 0)) {
-        return NULL;
-    }
-    return at(m, address, size);
-}
-
-bool fake_map_views(struct fake_memory *m, int fd, void *address, int protection)
-{
-    void *outer = mmap(address, m->mapped, protection,
-                       MAP_SHARED | ((address != NULL) ? MAP_FIXED : 0), fd, 0);
-    void *inner = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-    if ((outer == MAP_FAILED) || (inner == MAP_FAILED)) {
-        return false;
-    }
-    m->base  = (uintptr_t)outer;
-    m->bytes = inner;
-    m->fd    = fd;
-    return true;
-}
-
-struct fake_memory *fake_add(enum fake_kind kind, int device, size_t size)
-{
-    struct fake_memory *m = calloc(1, sizeof(*m));
-
-    if (m != NULL) {
-        m->kind       = kind;
-        m->device     = device;
-        m->size       = size;
-        m->mapped     = fake_whole_pages(size);
-        m->fd         = -1;
-        m->prefetched = -2;
-        m->next       = fake.memory;
-        fake.memory   = m;
-    }
-    return m;
-}
-
-void fake_remove(struct fake_memory *m)
-{
-    fake_late_finish();
-    struct fake_memory **link = &fake.memory;
-
-    while (*link != m) {
-        link = &(*link)->next;
-    }
-    *link = m->next;
-    if ((m->kind == FAKE_DEVICE) && !m->opened) {
-        fake.used[m->device] -= m->mapped;
-    }
-    if (m->kind != FAKE_REGISTERED) {
-        /* The address range of mapped memory stays reserved. */
-        if (m->kind != FAKE_MAPPED) {
-            munmap((void *)m->base, m->mapped);
-        }
-        if (m->bytes != (char *)m->base) {
-            munmap(m->bytes, m->mapped);
-        }
-    }
-    if ((m->fd >= 0) && (m->kind != FAKE_MAPPED)) {
-        close(m->fd);
-    }
-    free(m);
-}
-
-void fake_remove_all(int device)
-{
-    struct fake_memory *m = fake.memory;
-
-    while (m != NULL) {
-        struct fake_memory *next = m->next;
-        if ((m->device == device) || (device < 0)) {
-            fake_remove(m);
-        }
-        m = next;
-    }
-}
-
-/* Both views of fresh memory. */
-static cuda_result_t create(enum fake_kind kind, int device, size_t size, int protection,
-                            cuda_address_t *address)
-{
-    int fd;
-    struct fake_memory *m;
-
-    if (fake_lies("null")) {
-        *address = 0;
-        return CUDA_SUCCESS;
-    }
-    fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
-    m  = fake_add(kind, device, size);
-    if ((fd < 0) || (m == NULL) || (ftruncate(fd, (off_t)m->mapped) != 0) ||
-        !fake_map_views(m, fd, NULL, protection)) {
-        return CUDA_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
-    }
-    if (kind == FAKE_DEVICE) {
-        memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
-        fake.used[device] += m->mapped;
-    }
-    *address = m->base;
-    return CUDA_SUCCESS;
+    return fake_attribute(attribute) <= 0;
 }
 
 /* ---- device and managed memory ---- */
@@ -155,153 +15,67 @@ static cuda_result_t create(enum fake_kind kind, int device, size_t size, int pr
 #ifndef FAKE_CUDA_BROKEN
 cuda_result_t cuMemAlloc_v2(cuda_address_t *address, size_t size)
 {
-    struct CUctx_st *context;
-    cuda_result_t code;
-
-    BEGIN("cuMemAlloc");
-    code = fake_current(&context);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
-    }
-    if (size == 0) {
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    if (fake_whole_pages(size) > fake.capacity - fake.used[context->device]) {
-        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
-    }
-    return fake_leave(create(FAKE_DEVICE, context->device, size, PROT_NONE, address));
+    CALL("cuMemAlloc", fake_alloc(FAKE_DEVICE, size, PROT_NONE, address));
 }
 #endif
 
 cuda_result_t cuMemAllocManaged(cuda_address_t *address, size_t size, unsigned flags)
 {
-    struct CUctx_st *context;
+    int protection;
+    int device;
     cuda_result_t code;
-    bool closed;
 
     BEGIN("cuMemAllocManaged");
-    closed = fake.managed_closed;
-    code   = fake_current(&context);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
+    code = fake_check_size(size, false, &device);
+    if ((code != CUDA_SUCCESS) || (flags != CUDA_MEM_ATTACH_GLOBAL)) {
+        return fake_leave((code != CUDA_SUCCESS) ? code : CUDA_ERROR_INVALID_VALUE);
     }
-    if ((size == 0) || (flags != CUDA_MEM_ATTACH_GLOBAL)) {
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    if ((fake.attributes[CUDA_DEVICE_ATTRIBUTE_MANAGED_MEMORY] == 0) || fake_lies("managed")) {
+    if (lacks(CUDA_DEVICE_ATTRIBUTE_MANAGED_MEMORY) || fake_lies("managed")) {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
-    return fake_leave(create(FAKE_MANAGED, context->device, size,
-                             closed ? PROT_NONE : PROT_READ | PROT_WRITE, address));
+    protection = gpu.managed_closed ? PROT_NONE : PROT_READ | PROT_WRITE;
+    return fake_leave(fake_alloc(FAKE_MANAGED, size, protection, address));
 }
 
 cuda_result_t cuMemFree_v2(cuda_address_t address)
 {
-    struct CUctx_st *context = NULL;
-    struct fake_memory *m;
-    cuda_result_t code;
-
-    BEGIN_RELEASE("cuMemFree");
-    code = fake_current(&context);
-    m    = fake_find((uintptr_t)address);
-    if ((m == NULL) || (m->base != address) || m->opened ||
-        ((m->kind != FAKE_DEVICE) && (m->kind != FAKE_MANAGED))) {
-        fake_broken("cuMemFree of what cuMemAlloc did not give");
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    if (code == CUDA_ERROR_INVALID_CONTEXT) {
-        fake_broken("cuMemFree without a context");
-        return fake_leave(code);
-    }
-    (void)fake_run_all(NULL);
-    code = context->sticky;
-    fake_remove(m);
-    return fake_leave(code);
-}
-
-void fake_managed_open(bool open)
-{
-    struct fake_memory *m;
-
-    fake.managed_closed = !open;
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if (m->kind == FAKE_MANAGED) {
-            mprotect((void *)m->base, m->mapped, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-        }
-    }
+    CALL_RELEASE("cuMemFree", fake_give_back(address, 1u << FAKE_DEVICE | 1u << FAKE_MANAGED, false,
+                                             "cuMemFree", CUDA_ERROR_INVALID_VALUE));
 }
 
 /* ---- advice and prefetching ---- */
 
-/* By work of another stream that is not done. */
-static bool is_used_elsewhere(const struct fake_memory *m, const struct CUstream_st *stream)
+static bool must_stay(int device)
 {
-    const struct CUstream_st *s;
-    const struct fake_command *c;
-
-    for (s = fake.streams; s != NULL; s = s->next) {
-        for (c = s->first; (s != stream) && (c != NULL); c = c->next) {
-            if ((c->to - m->base < m->size) || (c->from - m->base < m->size)) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return (device >= 0) && lacks(CUDA_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
 }
 
-static void move(struct fake_memory *m, int to, const struct CUstream_st *stream)
+static cuda_result_t advise(cuda_address_t address, size_t size, int device)
 {
-    if (is_used_elsewhere(m, stream) && (fake.failed[0] == '\0')) {
-        fake_broken("memory moves before another stream has done its work on it");
-    }
-    m->prefetched = to;
+    struct fake_memory *m;
+    cuda_result_t code = fake_managed(address, size, device, &m);
+
+    return ((code == CUDA_SUCCESS) && must_stay(device)) ? CUDA_ERROR_INVALID_DEVICE : code;
 }
 
-static cuda_result_t check_managed(cuda_address_t address, size_t size, int device,
-                                   struct fake_memory **m_p)
+static cuda_result_t prefetch(cuda_address_t address, size_t size, int device, cuda_stream_t stream)
 {
-    struct CUctx_st *context;
-    struct fake_memory *m = fake_find((uintptr_t)address);
-    cuda_result_t code    = fake_current(&context);
+    cuda_result_t code = advise(address, size, device);
 
-    if (code != CUDA_SUCCESS) {
-        return code;
-    }
-    if ((m == NULL) || (m->kind != FAKE_MANAGED) || (at(m, address, size) == NULL)) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if ((device >= fake.device_count) ||
-        ((device >= 0) &&
-         (fake.attributes[CUDA_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS] == 0))) {
-        return CUDA_ERROR_INVALID_DEVICE;
-    }
-    *m_p = m;
-    return CUDA_SUCCESS;
+    return (code == CUDA_SUCCESS) ? fake_prefetch(address, size, device, stream) : code;
 }
 
 #ifdef FAKE_CUDA_OLD
 cuda_result_t cuMemAdvise(cuda_address_t address, size_t size, cuda_advice_t advice,
                           cuda_device_t device)
 {
-    struct fake_memory *m;
-
-    BEGIN("cuMemAdvise");
-    (void)advice;
-    return fake_leave(check_managed(address, size, device, &m));
+    CALL("cuMemAdvise", advise(address, size, device));
 }
 
 cuda_result_t cuMemPrefetchAsync(cuda_address_t address, size_t size, cuda_device_t device,
                                  cuda_stream_t stream)
 {
-    struct fake_memory *m;
-    cuda_result_t code;
-
-    BEGIN("cuMemPrefetchAsync");
-    code = check_managed(address, size, device, &m);
-    if (code == CUDA_SUCCESS) {
-        move(m, device, stream);
-    }
-    return fake_leave(code);
+    CALL("cuMemPrefetchAsync", prefetch(address, size, device, stream));
 }
 #else
 static int device_of(cuda_location_t location)
@@ -312,161 +86,66 @@ static int device_of(cuda_location_t location)
 cuda_result_t cuMemAdvise_v2(cuda_address_t address, size_t size, cuda_advice_t advice,
                              cuda_location_t location)
 {
-    struct fake_memory *m;
-
-    BEGIN("cuMemAdvise_v2");
-    (void)advice;
-    return fake_leave(check_managed(address, size, device_of(location), &m));
+    CALL("cuMemAdvise_v2", advise(address, size, device_of(location)));
 }
 
 cuda_result_t cuMemPrefetchAsync_v2(cuda_address_t address, size_t size, cuda_location_t location,
                                     unsigned flags, cuda_stream_t stream)
 {
-    struct fake_memory *m;
-    cuda_result_t code;
-
-    BEGIN("cuMemPrefetchAsync_v2");
-    (void)flags;
-    code = check_managed(address, size, device_of(location), &m);
-    if (code == CUDA_SUCCESS) {
-        move(m, device_of(location), stream);
-    }
-    return fake_leave(code);
+    CALL("cuMemPrefetchAsync_v2", prefetch(address, size, device_of(location), stream));
 }
 #endif
 
 cuda_result_t cuMemRangeGetAttribute(void *data, size_t size, cuda_range_attribute_t which,
                                      cuda_address_t address, size_t count)
 {
-    struct fake_memory *m;
-    cuda_result_t code;
-
-    BEGIN("cuMemRangeGetAttribute");
-    code = check_managed(address, count, CUDA_DEVICE_CPU, &m);
-    if ((size != sizeof(int)) || (which != CUDA_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION)) {
-        code = CUDA_ERROR_INVALID_VALUE;
-    }
-    if (code == CUDA_SUCCESS) {
-        memcpy(data, &m->prefetched, sizeof(int));
-    }
-    return fake_leave(code);
+    CALL("cuMemRangeGetAttribute", fake_range_attribute(data, size, which, address, count));
 }
 
 /* ---- host memory ---- */
 
 cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
 {
-    struct CUctx_st *context;
-    struct fake_memory *m;
-    cuda_result_t code;
-    void *pages;
-
     BEGIN("cuMemHostAlloc");
-    code = fake_current(&context);
-    if ((code != CUDA_SUCCESS) || (size == 0)) {
-        return fake_leave((code != CUDA_SUCCESS) ? code : CUDA_ERROR_INVALID_VALUE);
-    }
     if (flags != (CUDA_MEMHOSTALLOC_PORTABLE | CUDA_MEMHOSTALLOC_DEVICEMAP)) {
         fake_broken("host memory that is not portable and mapped: flags %u", flags);
     }
-    if (fake_lies("null")) {
-        *address = NULL;
-        return fake_leave(CUDA_SUCCESS);
-    }
-    pages = fake_map_on_page(fake_whole_pages(size));
-    m     = (pages == MAP_FAILED) ? NULL : fake_add(FAKE_HOST, context->device, size);
-    if (m == NULL) {
-        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
-    }
-    m->base  = (uintptr_t)pages;
-    m->bytes = pages;
-    *address = pages;
-    return fake_leave(CUDA_SUCCESS);
-}
-
-static cuda_result_t give_back_host(void *address, enum fake_kind kind, const char *name,
-                                    cuda_result_t unknown)
-{
-    struct CUctx_st *context = NULL;
-    struct fake_memory *m    = fake_find((uintptr_t)address);
-    cuda_result_t code       = fake_current(&context);
-
-    if ((m == NULL) || (m->base != (uintptr_t)address) || (m->kind != kind)) {
-        fake_broken("%s of memory that it did not make", name);
-        return unknown;
-    }
-    if (code == CUDA_ERROR_INVALID_CONTEXT) {
-        fake_broken("%s without a context", name);
-        return code;
-    }
-    (void)fake_run_all(NULL);
-    code = context->sticky;
-    fake_remove(m);
-    return code;
+    return fake_leave(fake_alloc(FAKE_HOST, size, PROT_READ | PROT_WRITE, address));
 }
 
 cuda_result_t cuMemFreeHost(void *address)
 {
-    BEGIN_RELEASE("cuMemFreeHost");
-    return fake_leave(
-        give_back_host(address, FAKE_HOST, "cuMemFreeHost", CUDA_ERROR_INVALID_VALUE));
+    CALL_RELEASE("cuMemFreeHost", fake_give_back((uintptr_t)address, 1u << FAKE_HOST, false,
+                                                 "cuMemFreeHost", CUDA_ERROR_INVALID_VALUE));
 }
 
 cuda_result_t cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
 {
-    struct CUctx_st *context;
-    struct fake_memory *m;
+    int device;
     cuda_result_t code;
 
     BEGIN("cuMemHostRegister");
-    code = fake_current(&context);
+    code = fake_usable(&device);
     if (code != CUDA_SUCCESS) {
         return fake_leave(code);
     }
-    if (fake.attributes[CUDA_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED] == 0) {
+    if (lacks(CUDA_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED)) {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if ((m->base < (uintptr_t)address + size) && ((uintptr_t)address < m->base + m->size)) {
-            return fake_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED); /* in part, or all */
-        }
-    }
-    if (flags != (CUDA_MEMHOSTREGISTER_PORTABLE | CUDA_MEMHOSTREGISTER_DEVICEMAP)) {
-        fake_broken("host pages that are not portable and mapped: flags %u", flags);
-    }
-    m = fake_add(FAKE_REGISTERED, context->device, size);
-    if (m == NULL) {
-        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
-    }
-    m->base  = (uintptr_t)address;
-    m->bytes = address;
-    return fake_leave(CUDA_SUCCESS);
+    return fake_leave(fake_is_known(address, size) ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+                                                   : fake_register(address, size, flags));
 }
 
 cuda_result_t cuMemHostUnregister(void *address)
 {
-    BEGIN_RELEASE("cuMemHostUnregister");
-    return fake_leave(give_back_host(address, FAKE_REGISTERED, "cuMemHostUnregister",
-                                     CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
+    CALL_RELEASE("cuMemHostUnregister",
+                 fake_give_back((uintptr_t)address, 1u << FAKE_REGISTERED, false,
+                                "cuMemHostUnregister", CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
 }
 
 cuda_result_t cuMemHostGetDevicePointer_v2(cuda_address_t *seen_at, void *address, unsigned flags)
 {
-    struct CUctx_st *context;
-    struct fake_memory *m;
-    cuda_result_t code;
-
-    BEGIN("cuMemHostGetDevicePointer");
-    code = fake_current(&context);
-    m    = fake_find((uintptr_t)address);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
-    }
-    if ((m == NULL) || (flags != 0) || ((m->kind != FAKE_HOST) && (m->kind != FAKE_REGISTERED))) {
-        return fake_leave(CUDA_ERROR_INVALID_VALUE);
-    }
-    *seen_at = (cuda_address_t)(uintptr_t)address + (fake_lies("pointer") ? 1u << 30 : 0u);
-    return fake_leave(CUDA_SUCCESS);
+    CALL("cuMemHostGetDevicePointer", fake_host_pointer(seen_at, address, flags));
 }
 
 /* ---- what is known of an address ---- */
@@ -500,13 +179,11 @@ static void answer(const struct fake_memory *m, int which, void *to)
 cuda_result_t cuPointerGetAttributes(unsigned count, cuda_pointer_attribute_t *which,
                                      void **answers, cuda_address_t address)
 {
-    const struct fake_memory *m;
     unsigned i;
 
     BEGIN("cuPointerGetAttributes");
-    m = fake_find((uintptr_t)address);
     for (i = 0; i < count; i++) {
-        answer(m, which[i], answers[i]);
+        answer(fake_find(address), which[i], answers[i]);
     }
     return fake_leave(CUDA_SUCCESS);
 }
@@ -518,11 +195,40 @@ cuda_result_t cuPointerSetAttribute(const void *value, cuda_pointer_attribute_t 
     struct fake_memory *m;
 
     BEGIN("cuPointerSetAttribute");
-    m = fake_find((uintptr_t)address);
+    m = fake_find(address);
     if ((which != CUDA_POINTER_ATTRIBUTE_SYNC_MEMOPS) || (m == NULL) || (m->kind != FAKE_DEVICE)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     m->synced = *(const unsigned *)value != 0;
     fake_late_finish();
+    return fake_leave(CUDA_SUCCESS);
+}
+
+/* ---- the driver's own handles ---- */
+
+cuda_result_t cuIpcGetMemHandle(cuda_ipc_handle_t *handle, cuda_address_t address)
+{
+    CALL("cuIpcGetMemHandle", fake_ticket_make(handle, address));
+}
+
+cuda_result_t cuIpcOpenMemHandle_v2(cuda_address_t *address, cuda_ipc_handle_t handle,
+                                    unsigned flags)
+{
+    CALL("cuIpcOpenMemHandle",
+         fake_ticket_open(&handle, flags == CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, address));
+}
+
+cuda_result_t cuIpcCloseMemHandle(cuda_address_t address)
+{
+    struct fake_memory *m;
+
+    BEGIN_RELEASE("cuIpcCloseMemHandle");
+    m = fake_find(address);
+    if ((m == NULL) || !m->opened || (m->base != address)) {
+        fake_broken("cuIpcCloseMemHandle of what was not opened");
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    fake_late_finish();
+    fake_remove(m);
     return fake_leave(CUDA_SUCCESS);
 }

@@ -10,10 +10,8 @@ extern const memspan_backend_t msp_backend_cuda;
 /* More of the fake's own calls, and some of the driver's. */
 extern struct driver {
     int (*depth)(void);
-    unsigned long long (*used)(int device);
     struct cuda_calls cu;
     cuda_result_t (*current)(cuda_context_t *context);
-    bool (*capture)(bool begin);
     void (*reset_device)(int device);
     void (*end)(void);
     cuda_result_t (*copy)(cuda_address_t to, cuda_address_t from, size_t size);

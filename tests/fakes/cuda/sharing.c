@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "tests/fakes/cuda/pretended.h"
 #include "tests/fakes/suite/tracing.h"
-#include <memspan/memspan.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,12 +12,6 @@
 static const memspan_backend_t *const table = &msp_backend_cuda;
 
 TestSuite(cuda_sharing, .init = pretended_find, .timeout = 60);
-
-Test(cuda_sharing, plain_memory)
-{
-    sharing_two_processes(0, "FAKE_CUDA_DEVICES=2", "cuMemAlloc");
-    cr_assert(!tracing_is_offered(), "a handle of the driver's needs no right to trace");
-}
 
 static void need_mapped(void)
 {
@@ -31,7 +24,7 @@ static void need_mapped(void)
 Test(cuda_sharing, memory_that_is_mapped_to_be_shared)
 {
     need_mapped();
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=2", "cuMemCreate");
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "DEVICES=2", "cuMemCreate");
     cr_assert(tracing_is_offered());
 }
 
@@ -39,7 +32,7 @@ Test(cuda_sharing, memory_that_is_mapped_to_be_shared)
 Test(cuda_sharing, without_the_right_to_fetch_the_drivers_handle_serves)
 {
     tracing_set(TRACING_NEVER);
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=2", "cuMemAlloc");
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "DEVICES=2", "cuMemAlloc");
     cr_assert(!tracing_is_offered());
     cr_assert_eq(pretended.calls("cuIpcGetMemHandle"), 1u);
     cr_assert_eq(pretended.calls("cuMemCreate"), 0u);
@@ -49,21 +42,21 @@ Test(cuda_sharing, without_the_right_to_fetch_a_fabric_handle_serves)
 {
     need_mapped();
     tracing_set(TRACING_NEVER);
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_ATTRIBUTES=128=1", "cuMemCreate");
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "ATTRIBUTES=128=1", "cuMemCreate");
 }
 
 /* A fabric handle is made wherever the hardware could, and opens only where IMEX runs. */
 Test(cuda_sharing, a_descriptor_comes_before_a_fabric_handle)
 {
     need_mapped();
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=imex", "cuMemCreate");
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "LIES=imex", "cuMemCreate");
 }
 
 /* Without IMEX such memory is not even made: then it has a descriptor alone. */
 Test(cuda_sharing, memory_without_a_fabric_handle)
 {
     need_mapped();
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=fabric", "cuMemCreate");
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "LIES=fabric", "cuMemCreate");
     cr_assert_eq(pretended.calls("cuMemCreate"), 2u);
     cr_assert_eq(pretended.calls("cuMemAlloc"), 0u, "plain memory was taken");
 }
@@ -71,46 +64,17 @@ Test(cuda_sharing, memory_without_a_fabric_handle)
 /* Each process has a GPU of its own, and sees no other: the driver opens memory of the other's. */
 Test(cuda_sharing, memory_of_a_device_that_the_importer_does_not_see)
 {
-    sharing_importer = "FAKE_CUDA_FIRST=4";
-    sharing_two_processes(0, "FAKE_CUDA_DEVICES=1", "cuMemAlloc");
+    sharing_importer = "FIRST=4";
+    sharing_two_processes(0, "DEVICES=1", "cuMemAlloc");
     if (driver.cu.cuMemCreate != NULL) {
-        sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=1", "cuMemCreate");
+        sharing_two_processes(MEMSPAN_REQUEST_SHARED, "DEVICES=1", "cuMemCreate");
     }
 }
 
 /* The driver says that it can, and cannot. */
 Test(cuda_sharing, plain_memory_where_mapping_is_a_lie)
 {
-    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=vmm", "cuMemAlloc");
-}
-
-Test(cuda_sharing, a_process_does_not_open_its_own_plain_memory)
-{
-    char token[512];
-    size_t size = sizeof(token);
-    memspan_block_t block;
-    memspan_block_t opened;
-    void *state;
-
-    PRETENDED("FAKE_CUDA_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->ipc_export(state, 0, &block, NULL, &size), MEMSPAN_OK);
-    cr_assert_leq(size, sizeof(token));
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &(size_t){8}), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_DRIVER);
-    cr_assert_str_eq(memspan_error_last()->call, "cuIpcOpenMemHandle");
-    cr_assert_eq(table->ipc_import(state, 1, token, size, &opened), MEMSPAN_ERR_CONFLICT,
-                 "it is another device's");
-    cr_assert_eq(table->ipc_import(state, 0, token, size - 1, &opened), MEMSPAN_ERR_INVALID);
-    token[0] ^= 1;
-    cr_assert_eq(table->ipc_import(state, 0, token, size, &opened), MEMSPAN_ERR_INVALID);
-    pretended_give_back(state, 0, &block);
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "LIES=vmm", "cuMemAlloc");
 }
 
 static struct {
@@ -126,8 +90,7 @@ static void *export_it(void *unused)
 
     (void)unused;
     pthread_barrier_wait(&race.ready);
-    cr_assert_eq(table->ipc_export(race.state, 0, &race.block, token, &size), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(table->ipc_export(race.state, 0, &race.block, token, &size));
     return NULL;
 }
 
@@ -138,15 +101,13 @@ Test(cuda_sharing, two_threads_export_a_block)
     unsigned i;
 
     need_mapped();
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    race.state    = pretended_open();
+    race.state    = PRETENDED_OPEN("DEVICES=1");
     request.flags = MEMSPAN_REQUEST_SHARED;
     pthread_barrier_init(&race.ready, NULL, 2);
     for (i = 1; i <= 20; i++) {
         pthread_t other;
 
-        cr_assert_eq(table->alloc(race.state, 0, &request, &race.block), MEMSPAN_OK, "%s",
-                     memspan_error_text());
+        OK(table->alloc(race.state, 0, &request, &race.block));
         cr_assert_eq(pthread_create(&other, NULL, export_it, NULL), 0);
         export_it(NULL);
         cr_assert_eq(pthread_join(other, NULL), 0);
@@ -159,26 +120,20 @@ Test(cuda_sharing, two_threads_export_a_block)
 
 Test(cuda_sharing, dma_buf)
 {
-    memspan_block_t block;
-    uint64_t offset = 0;
-    int fd          = -1;
-    void *state;
+    uint64_t offset       = 0;
+    int fd                = -1;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     if (driver.cu.cuMemGetHandleForAddressRange == NULL) {
         cr_assert_eq(table->dmabuf_export(state, 0, block.address, 100, &fd, &offset),
                      MEMSPAN_ERR_UNSUPPORTED);
     } else {
-        cr_assert_eq(
-            table->dmabuf_export(state, 0, (char *)block.address + 5000, 100, &fd, &offset),
-            MEMSPAN_OK, "%s", memspan_error_text());
+        OK(table->dmabuf_export(state, 0, (char *)block.address + 5000, 100, &fd, &offset));
         cr_assert_eq(offset, 5000u - 4096u);
         cr_assert_eq(close(fd), 0);
     }
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* This driver cannot map so, and says it. */
@@ -192,18 +147,11 @@ Test(cuda_sharing, dma_buf_by_pci_express_where_it_is_asked_for)
     if (driver.cu.cuMemGetHandleForAddressRange == NULL) {
         cr_skip_test("an old driver");
     }
-    PRETENDED("MEMSPAN_CUDA_DMABUF=pcie");
-    state = pretended_open();
+    state = PRETENDED_OPEN("MEMSPAN_CUDA_DMABUF=pcie");
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(table->dmabuf_export(state, 0, block.address, 100, &fd, &offset),
                  MEMSPAN_ERR_UNSUPPORTED, "%s", memspan_error_text());
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
-}
-
-Test(cuda_sharing, a_forked_child_is_refused)
-{
-    sharing_refuses_forked_child("FAKE_CUDA_DEVICES=1");
+    pretended_end(state, 0, &block);
 }
 
 /* ---- synchronous copies of the program's ---- */
@@ -215,16 +163,16 @@ static void copy_and_read(void *state, const memspan_block_t *block, const memsp
     unsigned char byte = 0;
     struct gpu_visit visit;
 
-    cr_assert_eq(table->fill(state, 0, NULL, block->address, 1, PRETENDED_BYTES), MEMSPAN_OK);
-    cr_assert_eq(table->fill(state, 0, NULL, source->address, 7, PRETENDED_BYTES), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
-    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
+    OK(table->fill(state, 0, NULL, block->address, 1, PRETENDED_BYTES));
+    OK(table->fill(state, 0, NULL, source->address, 7, PRETENDED_BYTES));
+    OK(table->synchronize(state, 0, NULL));
+    OK(gpu_enter(state, 0, GPU_TO_WORK, &visit));
     cr_assert_eq(
         driver.copy(cuda_address(block->address), cuda_address(source->address), PRETENDED_BYTES),
         CUDA_SUCCESS);
     gpu_leave(&visit);
-    cr_assert_eq(table->copy(state, 0, NULL, &byte, block->address, 1), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    OK(table->copy(state, 0, NULL, &byte, block->address, 1));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(byte, 7);
     cr_assert_str_empty(pretended.violation());
 }
@@ -235,7 +183,7 @@ static memspan_block_t take_shared(void *state)
     memspan_block_t block     = {0};
 
     request.flags = MEMSPAN_REQUEST_SHARED;
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    OK(table->alloc(state, 0, &request, &block));
     return block;
 }
 
@@ -254,14 +202,13 @@ Test(cuda_sharing, copies_by_the_program_are_done_when_they_return)
         if (turn == 2) {
             tracing_set(TRACING_NEVER); /* plain memory everywhere */
         }
-        PRETENDED("FAKE_CUDA_DEVICES=1");
-        state  = pretended_open();
+        state  = PRETENDED_OPEN("DEVICES=1");
         source = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
         cr_assert_eq(pretended.calls("cuCtxSetFlags") + pretended.calls("cuPointerSetAttribute"),
                      0u);
         block = (turn == 0) ? pretended_take(state, 0, MEMSPAN_KIND_DEVICE) : take_shared(state);
         if (turn == 0) {
-            cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
+            OK(table->ipc_export(state, 0, &block, token, &size));
         }
         copy_and_read(state, &block, &source);
         cr_assert_eq(pretended.calls("cuCtxSetFlags"), flag ? 1u : 0u);
@@ -282,8 +229,7 @@ Test(cuda_sharing, a_context_of_after_a_reset_completes_copies_too)
         cr_skip_test("an old driver");
     }
     tracing_set(TRACING_NEVER); /* plain memory */
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
+    state = PRETENDED_OPEN("DEVICES=1");
     block = take_shared(state);
     driver.reset_device(0);
     pretended_give_back(state, 0, &block);
@@ -305,16 +251,13 @@ Test(cuda_sharing, copies_that_may_be_under_way_are_a_warning)
     if (driver.cu.cuCtxSetFlags == NULL) {
         cr_skip_test("an old driver");
     }
-    PRETENDED("FAKE_CUDA_DEVICES=1", "FAKE_CUDA_FAIL_CALL=cuCtxSetFlags",
-              "FAKE_CUDA_FAIL_CODE=801");
-    state = pretended_open();
+    state = PRETENDED_OPEN("DEVICES=1", "FAIL_CALL=cuCtxSetFlags", "FAIL_CODE=801");
     block = take_shared(state);
     cr_assert_not_null(strstr(pretended_log(),
                               "warning: the program's copies may be under way when "
                               "they return: cuCtxSetFlags: 801"),
                        "%s", pretended_log());
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* The flag is refused: the attribute of the memory serves, if it is plain. */
@@ -325,12 +268,10 @@ Test(cuda_sharing, an_attribute_serves_where_the_flag_is_refused)
     void *state;
 
     tracing_set(TRACING_NEVER);
-    PRETENDED("FAKE_CUDA_DEVICES=1", "FAKE_CUDA_FAIL_CALL=cuCtxSetFlags", "FAKE_CUDA_FAIL_CODE=1");
-    state  = pretended_open();
+    state  = PRETENDED_OPEN("DEVICES=1", "FAIL_CALL=cuCtxSetFlags", "FAIL_CODE=1");
     source = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     block  = take_shared(state);
     copy_and_read(state, &block, &source);
     pretended_give_back(state, 0, &block);
-    pretended_give_back(state, 0, &source);
-    pretended_close(state);
+    pretended_end(state, 0, &source);
 }

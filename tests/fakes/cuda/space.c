@@ -11,7 +11,7 @@ static unsigned count(const char *call)
     unsigned (*calls)(const char *) = NULL;
 
     cr_assert_not_null(driver, "%s", dlerror());
-    *(void **)&calls = dlsym(driver, "fake_cuda_calls");
+    *(void **)&calls = dlsym(driver, "fake_gpu_calls");
     cr_assert_not_null(calls);
     return calls(call);
 }

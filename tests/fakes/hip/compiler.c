@@ -29,10 +29,7 @@ hip_result_t hiprtcCreateProgram(hip_program_t *program_p, const char *source, c
 {
     struct _hiprtcProgram *program;
 
-    BEGIN("hiprtcCreateProgram");
-    (void)name;
-    (void)headers;
-    (void)include_names;
+    START("hiprtcCreateProgram");
     if ((source == NULL) || (header_count != 0)) {
         return fake_hip_leave(2);
     }
@@ -47,7 +44,7 @@ hip_result_t hiprtcCompileProgram(hip_program_t program, int option_count, const
 {
     int i;
 
-    BEGIN("hiprtcCompileProgram");
+    START("hiprtcCompileProgram");
     arch[0] = '\0';
     memcpy(program->code.magic, FAKE_CODE_MAGIC, sizeof(program->code.magic));
     for (i = 0; i < option_count; i++) {
@@ -69,36 +66,35 @@ hip_result_t hiprtcCompileProgram(hip_program_t program, int option_count, const
 
 hip_result_t hiprtcGetProgramLogSize(hip_program_t program, size_t *size)
 {
-    BEGIN("hiprtcGetProgramLogSize");
+    START("hiprtcGetProgramLogSize");
     *size = program->compiled ? 0 : sizeof(complaint);
     return fake_hip_leave(HIP_SUCCESS);
 }
 
 hip_result_t hiprtcGetProgramLog(hip_program_t program, char *text)
 {
-    BEGIN("hiprtcGetProgramLog");
-    (void)program;
+    START("hiprtcGetProgramLog");
     memcpy(text, complaint, sizeof(complaint));
     return fake_hip_leave(HIP_SUCCESS);
 }
 
 hip_result_t hiprtcGetCodeSize(hip_program_t program, size_t *size)
 {
-    BEGIN("hiprtcGetCodeSize");
+    START("hiprtcGetCodeSize");
     *size = program->compiled ? sizeof(program->code) : 0;
     return fake_hip_leave(HIP_SUCCESS);
 }
 
 hip_result_t hiprtcGetCode(hip_program_t program, char *bytes)
 {
-    BEGIN("hiprtcGetCode");
+    START("hiprtcGetCode");
     memcpy(bytes, &program->code, sizeof(program->code));
     return fake_hip_leave(HIP_SUCCESS);
 }
 
 hip_result_t hiprtcDestroyProgram(hip_program_t *program_p)
 {
-    BEGIN_RELEASE("hiprtcDestroyProgram");
+    (void)fake_hip_enter("hiprtcDestroyProgram", true);
     free(*program_p);
     *program_p = NULL;
     fake_hip_programs(-1);

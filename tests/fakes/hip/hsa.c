@@ -6,7 +6,7 @@
 
 hip_result_t hsa_system_get_info(int which, void *value)
 {
-    BEGIN("hsa_system_get_info");
+    START("hsa_system_get_info");
     if (which != HIP_HSA_INFO_DMABUF_SUPPORTED) {
         return fake_hip_leave(HIP_ERROR_INVALID_VALUE);
     }
@@ -17,14 +17,13 @@ hip_result_t hsa_system_get_info(int which, void *value)
 hip_result_t hsa_amd_portable_export_dmabuf(const void *address, size_t size, int *fd_p,
                                             uint64_t *offset_p)
 {
-    BEGIN("hsa_amd_portable_export_dmabuf");
+    START("hsa_amd_portable_export_dmabuf");
     *fd_p = fake_hip_export((uintptr_t)address, size, offset_p);
     return fake_hip_leave((*fd_p < 0) ? 0x1001 : HIP_SUCCESS);
 }
 
 hip_result_t hsa_status_string(hip_result_t code, const char **words)
 {
-    (void)code;
     *words = "HSA_STATUS_ERROR_INVALID_ARGUMENT: one of the arguments is invalid";
     return HIP_SUCCESS;
 }

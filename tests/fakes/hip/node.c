@@ -4,12 +4,9 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/hip/pretended.h"
-#include <memspan/memspan.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const memspan_backend_t *const table = &msp_backend_hip;
 
@@ -109,10 +106,8 @@ static memspan_coherence_t coherence(void *state, int from)
 /* Coherent memory may lie on the device, and PCI Express carries no atomics of the host there. */
 Test(hip_node, atomics_on_coherent_memory_take_xgmi)
 {
-    void *state;
+    void *state = PRETENDED_OPEN("ATTRIBUTES=10011=1,15=1");
 
-    PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1,15=1");
-    state = pretended_open();
     cr_assert_eq(coherence(state, MEMSPAN_HOST), MEMSPAN_COHERENCE_CONCURRENT);
     cr_assert_eq(coherence(state, 0), MEMSPAN_COHERENCE_CONCURRENT);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, 0).coherence,
@@ -121,8 +116,7 @@ Test(hip_node, atomics_on_coherent_memory_take_xgmi)
     cr_assert_eq(coherence(state, MEMSPAN_HOST), MEMSPAN_COHERENCE_ATOMIC);
     cr_assert_eq(coherence(state, 0), MEMSPAN_COHERENCE_ATOMIC);
     pretended_close(state);
-    PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1,15=1,16=1");
-    state = pretended_open();
+    state = PRETENDED_OPEN("ATTRIBUTES=10011=1,15=1,16=1");
     cr_assert_eq(coherence(state, MEMSPAN_HOST), MEMSPAN_COHERENCE_ATOMIC);
     pretended_close(state);
 }
@@ -145,12 +139,11 @@ Test(hip_node, kernels_are_compiled_for_the_target)
         memspan_block_t block;
         void *state;
 
-        PRETENDED("FAKE_HIP_DEVICES=1");
-        state                                                             = pretended_open();
+        state = PRETENDED_OPEN("DEVICES=1");
         hip_device(((struct gpu_state *)state)->devices[0])->facts.target = rows[i].target;
         block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
         call.x = call.y = call.z = block.address;
-        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
+        OK(table->launch(state, 0, NULL, &call));
         cr_assert_str_eq(driver.arch(), rows[i].arch);
         pretended_give_back(state, 0, &block);
         pretended_close(state);

@@ -12,7 +12,6 @@ extern struct driver {
     int (*current)(void);
     int (*last_error)(void);
     int (*is_coarse)(const void *address);
-    bool (*capture)(bool begin);
     const char *(*arch)(void);
     struct hip_calls hip;
     bool old; /* ROCm 5 */

@@ -4,16 +4,97 @@
 #include "fake.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+struct fake fake;
+
+/* ---- the front ---- */
+
+static void place_devices(void)
+{
+    int d;
+    int i;
+    int t;
+
+    for (d = 0; d < FAKE_DRIVERS_MAX; d++) {
+        fake.drivers[d].index = d;
+        for (i = 0; i < FAKE_GPUS_MAX; i++) {
+            int number         = (d * FAKE_GPUS_MAX + i) * (1 + FAKE_TILES_MAX);
+            fake.devices[d][i] = (struct _ze_device_handle_t){&fake.drivers[d], NULL, i, number};
+            for (t = 0; t < FAKE_TILES_MAX; t++) {
+                fake.tiles[d][i][t] = (struct _ze_device_handle_t){
+                    &fake.drivers[d], &fake.devices[d][i], t, number + 1 + t};
+            }
+        }
+    }
+}
+
+static uintptr_t high_bits(void)
+{
+    char addresses[8];
+
+    fake_text("ADDRESSES", "low", addresses, sizeof(addresses));
+    if (strcmp(addresses, "pvc") == 0) {
+        return (uintptr_t)0xff << 56;
+    }
+    return (strcmp(addresses, "dg2") == 0) ? (uintptr_t)0x1ffff << 47 : 0;
+}
+
+static void read_more(void)
+{
+    char access[64];
+
+    fake.driver_count = (int)fake_number("DRIVERS", 1);
+    fake.tile_count   = (int)fake_number("TILES", 0);
+    fake.limit        = (size_t)fake_number("LIMIT", (long)gpu.capacity / 2);
+    fake.flags        = (uint32_t)fake_number("FLAGS", 0);
+    fake.type         = (uint32_t)fake_number("TYPE", ZE_DEVICE_TYPE_GPU);
+    fake.high         = high_bits();
+    fake_text("IMPORT", "intel", fake.import, sizeof(fake.import));
+    fake_text("IPC", "plain", fake.ipc, sizeof(fake.ipc));
+    fake_text("ACCESS", "f,3,3,1,0", access, sizeof(access));
+    sscanf(access, "%x,%x,%x,%x,%x", &fake.access[0], &fake.access[1], &fake.access[2],
+           &fake.access[3], &fake.access[4]);
+    place_devices();
+}
+
+static int force(void)
+{
+    if (!gpu.initialised && (strcmp(gpu.call, "zeInit") != 0)) {
+        return ZE_RESULT_ERROR_UNINITIALIZED;
+    }
+    return gpu.lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+}
+
+const struct fake_front fake_front = {
+    .prefix = "FAKE_ZE_", .fail_code = ZE_RESULT_ERROR_UNKNOWN, .read = read_more, .force = force};
+
+void fake_check_type(uint32_t found, uint32_t wanted, const char *where)
+{
+    if (found != wanted) {
+        fake_broken("%s: structure type %#x, not %#x", where, found, wanted);
+    }
+}
+
+ze_device_handle_t fake_device(int number)
+{
+    int whole = number / (1 + FAKE_TILES_MAX);
+    int tile  = number % (1 + FAKE_TILES_MAX) - 1;
+    int d     = whole / FAKE_GPUS_MAX;
+    int i     = whole % FAKE_GPUS_MAX;
+
+    if (number < 0) {
+        return NULL;
+    }
+    return (tile < 0) ? &fake.devices[d][i] : &fake.tiles[d][i][tile];
+}
+
+/* ---- drivers ---- */
 
 static ze_result_t ze_init(ze_init_flags_t flags)
 {
-    (void)flags;
     BEGIN("zeInit");
-    while (fake.hang) {
-        pause();
-    }
-    fake.initialised = true;
+    fake_hang();
+    gpu.initialised = true;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -43,7 +124,6 @@ static ze_result_t driver_get(uint32_t *count, ze_driver_handle_t *drivers)
 
 static ze_result_t driver_version(ze_driver_handle_t driver, ze_api_version_t *version)
 {
-    (void)driver;
     BEGIN("zeDriverGetApiVersion");
     *version = ZE_API_VERSION_1_3;
     return fake_leave(ZE_RESULT_SUCCESS);
@@ -60,7 +140,6 @@ static ze_result_t driver_properties(ze_driver_handle_t driver, ze_driver_proper
 
 static ze_result_t driver_ipc(ze_driver_handle_t driver, ze_driver_ipc_properties_t *p)
 {
-    (void)driver;
     BEGIN("zeDriverGetIpcProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, "zeDriverGetIpcProperties");
     p->flags = fake_lacks("ipc") ? 0 : ZE_IPC_PROPERTY_FLAG_MEMORY;
@@ -74,7 +153,6 @@ static ze_result_t driver_extensions(ze_driver_handle_t driver, uint32_t *count,
     uint32_t there = 0;
     uint32_t i;
 
-    (void)driver;
     BEGIN("zeDriverGetExtensionProperties");
     if (!fake_lacks("relaxed")) {
         names[there++] = ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME;
@@ -96,7 +174,6 @@ static ze_result_t driver_extensions(ze_driver_handle_t driver, uint32_t *count,
 
 static ze_result_t driver_function(ze_driver_handle_t driver, const char *name, void **address)
 {
-    (void)driver;
     BEGIN("zeDriverGetExtensionFunctionAddress");
     if (strcmp(fake.import, "intel") != 0) {
         return fake_leave(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
@@ -111,7 +188,7 @@ static ze_result_t device_get(ze_driver_handle_t driver, uint32_t *count, ze_dev
     uint32_t i;
 
     BEGIN("zeDeviceGet");
-    if (wants_items(count, (uint32_t)fake.device_count)) {
+    if (wants_items(count, (uint32_t)gpu.device_count)) {
         for (i = 0; i < *count; i++) {
             all[i] = &fake.devices[driver->index][i];
         }
@@ -154,7 +231,6 @@ static ze_result_t device_properties(ze_device_handle_t device, ze_device_proper
 
 static ze_result_t device_compute(ze_device_handle_t device, ze_device_compute_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetComputeProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES,
                     "zeDeviceGetComputeProperties");
@@ -166,7 +242,6 @@ static ze_result_t device_compute(ze_device_handle_t device, ze_device_compute_p
 
 static ze_result_t device_module(ze_device_handle_t device, ze_device_module_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetModuleProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
                     "zeDeviceGetModuleProperties");
@@ -179,19 +254,17 @@ static ze_result_t device_module(ze_device_handle_t device, ze_device_module_pro
 static ze_result_t device_memory(ze_device_handle_t device, uint32_t *count,
                                  ze_device_memory_properties_t *all)
 {
-    (void)device;
     BEGIN("zeDeviceGetMemoryProperties");
     if (wants_items(count, 1)) {
         fake_check_type(all[0].stype, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES,
                         "zeDeviceGetMemoryProperties");
-        all[0].totalSize = fake.capacity;
+        all[0].totalSize = gpu.capacity;
     }
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
 static ze_result_t device_access(ze_device_handle_t device, ze_device_memory_access_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetMemoryAccessProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES,
                     "zeDeviceGetMemoryAccessProperties");
@@ -206,7 +279,6 @@ static ze_result_t device_access(ze_device_handle_t device, ze_device_memory_acc
 static ze_result_t device_external(ze_device_handle_t device,
                                    ze_device_external_memory_properties_t *p)
 {
-    (void)device;
     BEGIN("zeDeviceGetExternalMemoryProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES,
                     "zeDeviceGetExternalMemoryProperties");
@@ -221,7 +293,6 @@ static ze_result_t device_queues(ze_device_handle_t device, uint32_t *count,
 {
     uint32_t i;
 
-    (void)device;
     BEGIN("zeDeviceGetCommandQueueGroupProperties");
     if (wants_items(count, 2)) {
         for (i = 0; i < *count; i++) {

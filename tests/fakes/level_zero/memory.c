@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MEMMAP_TYPE = 0x20037 };
+enum { PAGE = FAKE_PAGE, MEMMAP_TYPE = 0x20037 };
 
 struct memmap { /* ze_external_memmap_sysmem_ext_desc_t, newer than the header */
     ze_structure_type_t stype;
@@ -19,39 +19,15 @@ struct memmap { /* ze_external_memmap_sysmem_ext_desc_t, newer than the header *
     uint64_t size;
 };
 
-static size_t whole_pages(size_t size)
-{
-    return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-}
-
-struct fake_memory *fake_find(uintptr_t address)
-{
-    struct fake_memory *m;
-
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if ((address >= m->base) && (address - m->base < m->size)) {
-            return m;
-        }
-    }
-    return NULL;
-}
-
-static void *at(const struct fake_memory *m, uintptr_t address, size_t size)
-{
-    size_t offset = address - m->base;
-
-    return ((offset > m->size) || (size > m->size - offset)) ? NULL : m->bytes + offset;
-}
-
 static bool may(ze_device_handle_t device, const struct fake_memory *m)
 {
     if (m->driver != device->driver) {
         return false;
     }
     if (m->kind == FAKE_DEVICE) {
-        return fake_peers(device, m->device);
+        return fake_peers(device, fake_device(m->device));
     }
-    if ((m->kind == FAKE_SHARED) && (m->device != device)) {
+    if ((m->kind == FAKE_MANAGED) && (m->device != device->number)) {
         return (fake.access[FAKE_CROSS_ACCESS] & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
     }
     return true;
@@ -65,7 +41,7 @@ void *fake_reach(ze_device_handle_t device, uintptr_t address, size_t size)
     if (m == NULL) {
         return all ? (void *)address : NULL;
     }
-    return may(device, m) ? at(m, address, size) : NULL;
+    return may(device, m) ? fake_at(m, address, size) : NULL;
 }
 
 /* A copy engine goes to all memory of its driver. */
@@ -76,35 +52,46 @@ void *fake_any(ze_device_handle_t device, uintptr_t address, size_t size)
     if (m == NULL) {
         return (void *)address;
     }
-    return ((m->driver == device->driver) || (m->kind == FAKE_IMPORTED)) ? at(m, address, size)
-                                                                         : NULL;
+    return ((m->driver == device->driver) || (m->kind == FAKE_REGISTERED))
+               ? fake_at(m, address, size)
+               : NULL;
 }
 
 void fake_shared_open(bool open)
 {
-    struct fake_memory *m;
-
-    if ((fake.access[FAKE_SINGLE_ACCESS] & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT) != 0) {
-        return;
-    }
-    fake.shared_closed = !open;
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if (m->kind == FAKE_SHARED) {
-            mprotect((void *)m->base, m->mapped, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-        }
+    if ((fake.access[FAKE_SINGLE_ACCESS] & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT) == 0) {
+        fake_managed_open(open);
     }
 }
 
 /* ---- contexts ---- */
+
+void *fake_fresh(size_t size, ze_context_handle_t context)
+{
+    if (context != NULL) {
+        context->children++;
+    }
+    gpu.objects++;
+    return calloc(1, size);
+}
+
+ze_result_t fake_gone(void *object, ze_context_handle_t context)
+{
+    if (context != NULL) {
+        context->children--;
+    }
+    gpu.objects--;
+    free(object);
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
 
 static ze_result_t context_create(ze_driver_handle_t driver, const ze_context_desc_t *desc,
                                   ze_context_handle_t *context)
 {
     BEGIN("zeContextCreate");
     fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_CONTEXT_DESC, "zeContextCreate");
-    *context           = calloc(1, sizeof(**context));
+    *context           = fake_fresh(sizeof(**context), NULL);
     (*context)->driver = driver;
-    fake.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -114,73 +101,33 @@ static ze_result_t context_destroy(ze_context_handle_t context)
     if (context->children != 0) {
         fake_broken("a context is destroyed that %d objects are of", context->children);
     }
-    free(context);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(context, NULL);
 }
 
 /* ---- allocating ---- */
 
-static struct fake_memory *add(enum fake_kind kind, ze_driver_handle_t driver,
-                               ze_device_handle_t device, size_t size)
+static void adopt(struct fake_memory *m, ze_context_handle_t context)
 {
-    struct fake_memory *m = calloc(1, sizeof(*m));
-
-    m->kind      = kind;
-    m->driver    = driver;
-    m->device    = device;
-    m->size      = size;
-    m->mapped    = whole_pages(size);
-    m->fd        = -1;
-    m->shared_fd = -1;
-    m->export_fd = -1;
-    m->next      = fake.memory;
-    fake.memory  = m;
-    return m;
-}
-
-static bool map_views(struct fake_memory *m, int fd, size_t align, int protection)
-{
-    char *room = mmap(NULL, m->mapped + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char *base = (char *)(((uintptr_t)room + align - 1) & ~(align - 1));
-
-    if (room == MAP_FAILED) {
-        return false;
-    }
-    if (base > room) {
-        munmap(room, (size_t)(base - room));
-    }
-    munmap(base + m->mapped, (size_t)(room + align - base));
-    m->base  = (uintptr_t)mmap(base, m->mapped, protection, MAP_SHARED | MAP_FIXED, fd, 0);
-    m->bytes = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    m->room  = base;
-    m->fd    = fd;
-    if ((m->base != (uintptr_t)base) || (m->bytes == (char *)MAP_FAILED)) {
-        return false;
-    }
-    m->base |= (m->kind == FAKE_DEVICE) ? fake.high : 0;
-    return true;
+    m->driver  = context->driver;
+    m->context = context;
+    context->children++;
 }
 
 static ze_result_t create(ze_context_handle_t context, enum fake_kind kind,
                           ze_device_handle_t device, size_t size, size_t align, void **address)
 {
-    bool closed           = (kind == FAKE_SHARED) && fake.shared_closed;
-    int protection        = ((kind == FAKE_DEVICE) || closed) ? PROT_NONE : PROT_READ | PROT_WRITE;
-    int fd                = memfd_create("pretended-gpu", MFD_CLOEXEC);
-    struct fake_memory *m = add(kind, context->driver, device, size);
+    bool closed    = (kind == FAKE_MANAGED) && gpu.managed_closed;
+    int protection = ((kind == FAKE_DEVICE) || closed) ? PROT_NONE : PROT_READ | PROT_WRITE;
+    struct fake_memory *m;
 
     align = ((align < PAGE) || fake_lies("alignment")) ? PAGE : align;
-    if ((fd < 0) || (ftruncate(fd, (off_t)m->mapped) != 0) ||
-        !map_views(m, fd, align, protection)) {
+    m     = fake_create(kind, (device == NULL) ? -1 : device->number, size, align, protection);
+    if (m == NULL) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY; /* of the machine: let it show */
     }
-    m->context = context;
-    context->children++;
+    adopt(m, context);
     memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
-    if (kind == FAKE_DEVICE) {
-        device->used += m->mapped;
-    }
+    m->base |= (kind == FAKE_DEVICE) ? fake.high : 0;
     *address = fake_lies("null") ? NULL : (void *)m->base;
     return ZE_RESULT_SUCCESS;
 }
@@ -250,7 +197,8 @@ static ze_result_t alloc_device(ze_context_handle_t context, const ze_device_mem
     if (code == ZE_RESULT_SUCCESS) {
         code = check_size(size, align, &c);
     }
-    if ((code == ZE_RESULT_SUCCESS) && (whole_pages(size) > fake.capacity - device->used)) {
+    if ((code == ZE_RESULT_SUCCESS) &&
+        (fake_whole_pages(size) > gpu.capacity - gpu.used[device->number])) {
         code = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     if (code != ZE_RESULT_SUCCESS) {
@@ -258,7 +206,7 @@ static ze_result_t alloc_device(ze_context_handle_t context, const ze_device_mem
     }
     code = create(context, FAKE_DEVICE, device, size, align, address);
     if (code == ZE_RESULT_SUCCESS) {
-        fake.memory->exports = c.exports;
+        gpu.memory->exports = c.exports;
     }
     return fake_leave(code);
 }
@@ -273,11 +221,9 @@ static ze_result_t alloc_over(ze_context_handle_t context, const struct memmap *
         (fake_find((uintptr_t)memmap->pages) != NULL)) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    m          = add(FAKE_IMPORTED, context->driver, NULL, size);
-    m->context = context;
-    context->children++;
-    m->base  = (uintptr_t)memmap->pages + (fake_lies("pointer") ? 1u << 30 : 0u);
-    m->bytes = memmap->pages;
+    m = fake_add_pages(FAKE_REGISTERED, -1, memmap->pages, size);
+    adopt(m, context);
+    m->base += fake_lies("pointer") ? 1u << 30 : 0u;
     *address = (void *)m->base;
     return ZE_RESULT_SUCCESS;
 }
@@ -320,7 +266,7 @@ static ze_result_t alloc_shared(ze_context_handle_t context, const ze_device_mem
         code = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
     return fake_leave((code == ZE_RESULT_SUCCESS)
-                          ? create(context, FAKE_SHARED, device, size, align, address)
+                          ? create(context, FAKE_MANAGED, device, size, align, address)
                           : code);
 }
 
@@ -343,29 +289,15 @@ static void drop_descriptor(const struct fake_memory *m, int fd)
 
 static void drop_memory(struct fake_memory *m)
 {
-    struct fake_memory **link = &fake.memory;
-
     if (fake_is_used(m)) {
         fake_broken("memory is given back that work still waits to use");
     }
-    while (*link != m) {
-        link = &(*link)->next;
-    }
-    *link = m->next;
-    if ((m->kind == FAKE_DEVICE) && !m->opened) {
-        m->device->used -= m->mapped;
-    }
     drop_descriptor(m, m->shared_fd);
     drop_descriptor(m, m->export_fd);
-    if (m->kind != FAKE_IMPORTED) {
-        munmap(m->room, m->mapped);
-        munmap(m->bytes, m->mapped);
-        close(m->fd);
-    }
     if (m->context != NULL) {
-        m->context->children--;
+        ((ze_context_handle_t)m->context)->children--;
     }
-    free(m);
+    fake_remove(m);
 }
 
 static ze_result_t mem_free(ze_context_handle_t context, void *address)
@@ -388,9 +320,10 @@ static ze_result_t mem_properties(ze_context_handle_t context, const void *addre
                                   ze_memory_allocation_properties_t *p, ze_device_handle_t *device)
 {
     static const ze_memory_type_t types[] = {
-        [FAKE_DEVICE] = ZE_MEMORY_TYPE_DEVICE,
-        [FAKE_HOST]   = ZE_MEMORY_TYPE_HOST,
-        [FAKE_SHARED] = ZE_MEMORY_TYPE_SHARED,
+        [FAKE_DEVICE]     = ZE_MEMORY_TYPE_DEVICE,
+        [FAKE_HOST]       = ZE_MEMORY_TYPE_HOST,
+        [FAKE_MANAGED]    = ZE_MEMORY_TYPE_SHARED,
+        [FAKE_REGISTERED] = (ze_memory_type_t)4,
     };
     struct fake_memory *m;
     bool known;
@@ -398,16 +331,13 @@ static ze_result_t mem_properties(ze_context_handle_t context, const void *addre
     BEGIN("zeMemGetAllocProperties");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
                     "zeMemGetAllocProperties");
-    m       = fake_find((uintptr_t)address);
-    known   = (m != NULL) && (m->driver == context->driver) && (m->context != NULL);
-    p->type = ZE_MEMORY_TYPE_UNKNOWN;
-    if (known) {
-        p->type = (m->kind == FAKE_IMPORTED) ? (ze_memory_type_t)4 : types[m->kind];
-    }
+    m           = fake_find((uintptr_t)address);
+    known       = (m != NULL) && (m->driver == context->driver) && (m->context != NULL);
+    p->type     = known ? types[m->kind] : ZE_MEMORY_TYPE_UNKNOWN;
     p->id       = 1;
     p->pageSize = PAGE;
     if (device != NULL) {
-        *device = known ? m->device : NULL;
+        *device = known ? fake_device(m->device) : NULL;
     }
     if (p->pNext != NULL) {
         ze_external_memory_export_fd_t *fd = p->pNext;
@@ -502,23 +432,22 @@ static ze_result_t ipc_open(ze_context_handle_t context, ze_device_handle_t devi
     struct handle h;
     int fd;
 
-    (void)flags;
     BEGIN("zeMemOpenIpcHandle");
     memcpy(&h, handle.data, sizeof(h));
     fd = follow_handle(&h);
-    if ((fd < 0) || (lseek(fd, 0, SEEK_END) != (off_t)whole_pages(h.size))) {
+    if ((fd < 0) || (lseek(fd, 0, SEEK_END) != (off_t)fake_whole_pages(h.size))) {
         if (fd >= 0) {
             close(fd);
         }
         return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    m         = add(FAKE_DEVICE, context->driver, device, h.size);
+    m         = fake_add(FAKE_DEVICE, device->number, h.size);
     m->opened = true;
-    if (!map_views(m, fd, PAGE, PROT_NONE)) {
+    if (!fake_map_views(m, fd, NULL, PROT_NONE)) {
         return fake_leave(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
-    m->context = context;
-    context->children++;
+    adopt(m, context);
+    m->base |= fake.high;
     *address = (void *)m->base;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
@@ -554,15 +483,12 @@ static ze_result_t intel_import(ze_driver_handle_t driver, void *pages, size_t s
         fake_broken("zexDriverImportExternalPointer with a handle that is not the driver's");
         return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if ((m->driver == driver) && (m->base < (uintptr_t)pages + size) &&
-            ((uintptr_t)pages < m->base + m->size)) {
+    for (m = gpu.memory; m != NULL; m = m->next) {
+        if ((m->driver == driver) && fake_overlaps(m, (uintptr_t)pages, size)) {
             return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
         }
     }
-    m        = add(FAKE_IMPORTED, driver, NULL, size);
-    m->base  = (uintptr_t)pages;
-    m->bytes = pages;
+    fake_add_pages(FAKE_REGISTERED, -1, pages, size)->driver = driver;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -570,8 +496,8 @@ static struct fake_memory *find_import(ze_driver_handle_t driver, const void *pa
 {
     struct fake_memory *m;
 
-    for (m = fake.memory; m != NULL; m = m->next) {
-        if ((m->kind == FAKE_IMPORTED) && (m->driver == driver) && (m->context == NULL) &&
+    for (m = gpu.memory; m != NULL; m = m->next) {
+        if ((m->kind == FAKE_REGISTERED) && (m->driver == driver) && (m->context == NULL) &&
             ((uintptr_t)pages >= m->base) && ((uintptr_t)pages - m->base < m->size)) {
             return m;
         }
@@ -624,7 +550,7 @@ ze_result_t fake_find_function(const char *name, void **address_p)
 
 void *fake_ze_foreign(int type, size_t size)
 {
-    static const enum fake_kind kinds[]       = {FAKE_HOST, FAKE_HOST, FAKE_DEVICE, FAKE_SHARED};
+    static const enum fake_kind kinds[]       = {FAKE_HOST, FAKE_HOST, FAKE_DEVICE, FAKE_MANAGED};
     static struct _ze_context_handle_t others = {&fake.drivers[0], 0};
     void *address                             = NULL;
 

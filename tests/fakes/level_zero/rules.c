@@ -3,48 +3,12 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
-#include "tests/fakes/suite/gpu_rules.h"
 #include <dlfcn.h>
-#include <memspan/memspan.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static const memspan_backend_t *const table = &msp_backend_level_zero;
-
-static memspan_device_info_t describe(void *state, int ordinal)
-{
-    memspan_device_info_t info = {.struct_size = sizeof(info)};
-
-    cr_assert_eq(table->device_describe(state, ordinal, &info), MEMSPAN_OK);
-    return info;
-}
-
-static memspan_status_t try_alloc(void *state, const memspan_request_t *request,
-                                  memspan_block_t *block)
-{
-    *block = (memspan_block_t){0};
-    return table->alloc(state, 0, request, block);
-}
-
-static memspan_kernel_call_t fill_call(void *address)
-{
-    return (memspan_kernel_call_t){.struct_size = sizeof(memspan_kernel_call_t),
-                                   .kernel      = MEMSPAN_KERNEL_FILL,
-                                   .count       = 100,
-                                   .a           = 2.5,
-                                   .z           = address};
-}
-
-static memspan_status_t fill_by(void *state, int ordinal, void *address)
-{
-    memspan_kernel_call_t call = fill_call(address);
-    memspan_status_t status    = table->launch(state, ordinal, NULL, &call);
-
-    return (status == MEMSPAN_OK) ? table->synchronize(state, ordinal, NULL) : status;
-}
 
 static void *map_pages(size_t size)
 {
@@ -93,21 +57,21 @@ Test(level_zero_rules, properties_decide_what_is_offered)
         unsigned without; /* of what the first row has */
         unsigned with;    /* besides */
     } rows[] = {
-        {"FAKE_ZE_ACCESS=f,3,3,1,0", PINNED | MANAGED | DEVICE, 0, 0},
-        {"FAKE_ZE_ACCESS=1,3,3,1,0", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_HOST_ATOMICS, 0},
-        {"FAKE_ZE_ACCESS=f,3,7,1,0", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_ACCESS_CONCURRENT},
-        {"FAKE_ZE_ACCESS=f,3,f,1,0", PINNED | MANAGED | COHERENT | DEVICE, 0,
+        {"ACCESS=f,3,3,1,0", PINNED | MANAGED | DEVICE, 0, 0},
+        {"ACCESS=1,3,3,1,0", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_HOST_ATOMICS, 0},
+        {"ACCESS=f,3,7,1,0", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_ACCESS_CONCURRENT},
+        {"ACCESS=f,3,f,1,0", PINNED | MANAGED | COHERENT | DEVICE, 0,
          MEMSPAN_CAN_ACCESS_CONCURRENT},
-        {"FAKE_ZE_ACCESS=f,3,0,0,0", PINNED | DEVICE, MEMSPAN_CAN_PREFETCH, 0},
-        {"FAKE_ZE_ACCESS=0,3,3,1,0", MANAGED | DEVICE, MEMSPAN_CAN_HOST_ATOMICS, 0},
-        {"FAKE_ZE_ACCESS=f,0,3,1,0", PINNED | MANAGED, MEMSPAN_CAN_IPC, 0},
-        {"FAKE_ZE_ACCESS=f,3,3,1,f", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_ACCESS_PAGEABLE},
-        {"FAKE_ZE_LACKS=fp64", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_KERNELS, 0},
-        {"FAKE_ZE_LACKS=ipc", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_IPC, 0},
-        {"FAKE_ZE_LACKS=dmabuf", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_DMABUF, 0},
-        {"FAKE_ZE_IMPORT=none", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_IMPORT, 0},
-        {"FAKE_ZE_IMPORT=memmap", PINNED | MANAGED | DEVICE, 0, 0},
-        {"FAKE_ZE_FLAGS=1", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_UNIFIED_PHYSICAL},
+        {"ACCESS=f,3,0,0,0", PINNED | DEVICE, MEMSPAN_CAN_PREFETCH, 0},
+        {"ACCESS=0,3,3,1,0", MANAGED | DEVICE, MEMSPAN_CAN_HOST_ATOMICS, 0},
+        {"ACCESS=f,0,3,1,0", PINNED | MANAGED, MEMSPAN_CAN_IPC, 0},
+        {"ACCESS=f,3,3,1,f", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_ACCESS_PAGEABLE},
+        {"LACKS=fp64", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_KERNELS, 0},
+        {"LACKS=ipc", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_IPC, 0},
+        {"LACKS=dmabuf", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_DMABUF, 0},
+        {"IMPORT=none", PINNED | MANAGED | DEVICE, MEMSPAN_CAN_IMPORT, 0},
+        {"IMPORT=memmap", PINNED | MANAGED | DEVICE, 0, 0},
+        {"FLAGS=1", PINNED | MANAGED | DEVICE, 0, MEMSPAN_CAN_UNIFIED_PHYSICAL},
     };
     unsigned usual = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_HOST_ATOMICS | MEMSPAN_CAN_IMPORT |
                      MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF |
@@ -118,9 +82,8 @@ Test(level_zero_rules, properties_decide_what_is_offered)
         void *state;
         int kind;
 
-        PRETENDED(rows[i].setting);
-        state = pretended_open();
-        info  = describe(state, 0);
+        state = PRETENDED_OPEN(rows[i].setting);
+        info  = pretended_describe(state, 0);
         cr_assert_eq(info.kinds, rows[i].kinds, "%s: %#x", rows[i].setting, info.kinds);
         cr_assert_eq(info.capabilities, (usual & ~rows[i].without) | rows[i].with, "%s: %#x",
                      rows[i].setting, info.capabilities);
@@ -135,11 +98,9 @@ Test(level_zero_rules, properties_decide_what_is_offered)
 Test(level_zero_rules, a_device_is_described)
 {
     memspan_device_info_t info;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=2");
 
-    PRETENDED("FAKE_ZE_DEVICES=2");
-    state = pretended_open();
-    info  = describe(state, 1);
+    info = pretended_describe(state, 1);
     cr_assert_str_eq(info.name, "Pretended GPU 1");
     cr_assert_str_eq(info.vendor, "Intel Corporation");
     cr_assert_str_eq(info.pci_address, "0000:82:00.0");
@@ -148,9 +109,8 @@ Test(level_zero_rules, a_device_is_described)
     cr_assert_eq(info.capacity_bytes, 256u << 20);
     cr_assert_eq(info.free_bytes, MEMSPAN_UNKNOWN, "this loader does not tell");
     pretended_close(state);
-    PRETENDED("FAKE_ZE_LACKS=bus");
-    state = pretended_open();
-    cr_assert_str_empty(describe(state, 0).pci_address);
+    state = PRETENDED_OPEN("LACKS=bus");
+    cr_assert_str_empty(pretended_describe(state, 0).pci_address);
     cr_assert_eq(pretended.calls("zeDevicePciGetPropertiesExt"), 0u);
     pretended_close(state);
 }
@@ -159,10 +119,8 @@ static void check_reach(const char *setting, memspan_kind_t kind, int from, mems
                         memspan_coherence_t coherence)
 {
     memspan_reach_t reach;
-    void *state;
+    void *state = PRETENDED_OPEN(setting);
 
-    PRETENDED(setting);
-    state = pretended_open();
     reach = table->reach(state, 0, kind, from);
     cr_assert((reach.access == access) && (reach.coherence == coherence), "%s, %s from %d: %s, %s",
               setting, memspan_kind_name(kind), from, memspan_access_name(reach.access),
@@ -172,30 +130,26 @@ static void check_reach(const char *setting, memspan_kind_t kind, int from, mems
 
 Test(level_zero_rules, who_reaches_what)
 {
-    check_reach("FAKE_ZE_LACKS=", MEMSPAN_KIND_DEVICE, MEMSPAN_HOST, MEMSPAN_ACCESS_COPY,
+    check_reach("LACKS=", MEMSPAN_KIND_DEVICE, MEMSPAN_HOST, MEMSPAN_ACCESS_COPY,
                 MEMSPAN_COHERENCE_NONE);
-    check_reach("FAKE_ZE_LACKS=", MEMSPAN_KIND_DEVICE, 0, MEMSPAN_ACCESS_LOCAL,
-                MEMSPAN_COHERENCE_ATOMIC);
-    check_reach("FAKE_ZE_LACKS=", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_REMOTE,
-                MEMSPAN_COHERENCE_ATOMIC);
-    check_reach("FAKE_ZE_LACKS=p2patomics", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_REMOTE,
+    check_reach("LACKS=", MEMSPAN_KIND_DEVICE, 0, MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC);
+    check_reach("LACKS=", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_ATOMIC);
+    check_reach("LACKS=p2patomics", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_REMOTE,
                 MEMSPAN_COHERENCE_CONCURRENT);
-    check_reach("FAKE_ZE_LACKS=peers", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_COPY,
-                MEMSPAN_COHERENCE_NONE);
-    check_reach("FAKE_ZE_ACCESS=f,3,3,1,0", MEMSPAN_KIND_MANAGED, MEMSPAN_HOST,
-                MEMSPAN_ACCESS_FAULT, MEMSPAN_COHERENCE_SYNC);
-    check_reach("FAKE_ZE_ACCESS=f,3,f,7,0", MEMSPAN_KIND_MANAGED, 1, MEMSPAN_ACCESS_FAULT,
+    check_reach("LACKS=peers", MEMSPAN_KIND_DEVICE, 1, MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE);
+    check_reach("ACCESS=f,3,3,1,0", MEMSPAN_KIND_MANAGED, MEMSPAN_HOST, MEMSPAN_ACCESS_FAULT,
+                MEMSPAN_COHERENCE_SYNC);
+    check_reach("ACCESS=f,3,f,7,0", MEMSPAN_KIND_MANAGED, 1, MEMSPAN_ACCESS_FAULT,
                 MEMSPAN_COHERENCE_CONCURRENT);
-    check_reach("FAKE_ZE_ACCESS=f,3,f,0,0", MEMSPAN_KIND_MANAGED, 1, MEMSPAN_ACCESS_COPY,
+    check_reach("ACCESS=f,3,f,0,0", MEMSPAN_KIND_MANAGED, 1, MEMSPAN_ACCESS_COPY,
                 MEMSPAN_COHERENCE_NONE);
-    check_reach("FAKE_ZE_ACCESS=f,3,f,f,0", MEMSPAN_KIND_COHERENT, 1, MEMSPAN_ACCESS_FAULT,
+    check_reach("ACCESS=f,3,f,f,0", MEMSPAN_KIND_COHERENT, 1, MEMSPAN_ACCESS_FAULT,
                 MEMSPAN_COHERENCE_ATOMIC);
-    check_reach("FAKE_ZE_ACCESS=7,3,f,f,0", MEMSPAN_KIND_HOST_PINNED, 1, MEMSPAN_ACCESS_REMOTE,
+    check_reach("ACCESS=7,3,f,f,0", MEMSPAN_KIND_HOST_PINNED, 1, MEMSPAN_ACCESS_REMOTE,
                 MEMSPAN_COHERENCE_CONCURRENT);
-    check_reach("FAKE_ZE_FLAGS=1", MEMSPAN_KIND_HOST_PINNED, 0, MEMSPAN_ACCESS_LOCAL,
+    check_reach("FLAGS=1", MEMSPAN_KIND_HOST_PINNED, 0, MEMSPAN_ACCESS_LOCAL,
                 MEMSPAN_COHERENCE_ATOMIC);
-    check_reach("FAKE_ZE_LACKS=", MEMSPAN_KIND_COHERENT, 0, MEMSPAN_ACCESS_NONE,
-                MEMSPAN_COHERENCE_NONE);
+    check_reach("LACKS=", MEMSPAN_KIND_COHERENT, 0, MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE);
 }
 
 /* Every GPU of Intel's seen so far reports 0x1 or 0x3, and keeps this memory coherent. */
@@ -207,13 +161,12 @@ Test(level_zero_rules, pinned_memory_by_the_users_word)
         memspan_coherence_t coherence;
         unsigned atomics;
     } rows[] = {
-        {"FAKE_ZE_ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=reported", MEMSPAN_COHERENCE_SYNC,
+        {"ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=reported", MEMSPAN_COHERENCE_SYNC, 0},
+        {"ACCESS=1,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=concurrent", MEMSPAN_COHERENCE_CONCURRENT,
          0},
-        {"FAKE_ZE_ACCESS=1,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=concurrent",
-         MEMSPAN_COHERENCE_CONCURRENT, 0},
-        {"FAKE_ZE_ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_ATOMIC,
+        {"ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_ATOMIC,
          MEMSPAN_CAN_HOST_ATOMICS},
-        {"FAKE_ZE_ACCESS=0,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_NONE, 0},
+        {"ACCESS=0,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_NONE, 0},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -221,9 +174,8 @@ Test(level_zero_rules, pinned_memory_by_the_users_word)
         const char *note;
         void *state;
 
-        PRETENDED(rows[i].reported, rows[i].choice);
-        state = pretended_open();
-        info  = describe(state, 0);
+        state = PRETENDED_OPEN(rows[i].reported, rows[i].choice);
+        info  = pretended_describe(state, 0);
         note  = info.kind_note[MEMSPAN_KIND_HOST_PINNED];
         cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_HOST).coherence,
                      rows[i].coherence, "%s", rows[i].choice);
@@ -236,56 +188,28 @@ Test(level_zero_rules, pinned_memory_by_the_users_word)
 
 Test(level_zero_rules, tiles_are_devices_when_asked)
 {
-    void *state;
+    void *state = PRETENDED_OPEN("TILES=2");
 
-    PRETENDED("FAKE_ZE_TILES=2");
-    state = pretended_open();
     cr_assert_eq(table->device_count(state), 2);
     cr_assert_eq(pretended.calls("zeDeviceGetSubDevices"), 0u);
     pretended_close(state);
-    PRETENDED("FAKE_ZE_TILES=2", "MEMSPAN_LEVEL_ZERO_TILES=each");
-    state = pretended_open();
+    state = PRETENDED_OPEN("TILES=2", "MEMSPAN_LEVEL_ZERO_TILES=each");
     cr_assert_eq(table->device_count(state), 4);
-    cr_assert_str_neq(describe(state, 0).uid, describe(state, 1).uid);
+    cr_assert_str_neq(pretended_describe(state, 0).uid, pretended_describe(state, 1).uid);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
     pretended_close(state);
-    PRETENDED("FAKE_ZE_TILES=0", "MEMSPAN_LEVEL_ZERO_TILES=each");
-    state = pretended_open();
+    state = PRETENDED_OPEN("TILES=0", "MEMSPAN_LEVEL_ZERO_TILES=each");
     cr_assert_eq(table->device_count(state), 2, "a device without tiles stays one");
     pretended_close(state);
 }
 
 /* ---- allocating ---- */
 
-static void check_alignment(const char *setting)
-{
-    memspan_kind_t kind;
-    void *state;
-
-    PRETENDED(setting, "FAKE_ZE_ACCESS=f,f,f,f,0");
-    state = pretended_open();
-    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        size_t align;
-        for (align = 4096; align <= (4u << 20); align *= 8) {
-            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
-            memspan_block_t block;
-            request.align_bytes = align;
-            cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s",
-                         memspan_error_text());
-            cr_assert_eq((uintptr_t)block.address & (align - 1), 0u, "%s", setting);
-            cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, PRETENDED_BYTES), MEMSPAN_OK,
-                         "%s", memspan_error_text());
-            pretended_give_back(state, 0, &block);
-        }
-    }
-    pretended_close(state);
-}
-
 Test(level_zero_rules, alignment_is_got_one_way_or_the_other)
 {
-    check_alignment("FAKE_ZE_LACKS=");
-    check_alignment("FAKE_ZE_LACKS=alignment");
-    check_alignment("FAKE_ZE_LIES=alignment");
+    rules_check_alignment("LACKS=", "ACCESS=f,f,f,f,0");
+    rules_check_alignment("LACKS=alignment", "ACCESS=f,f,f,f,0");
+    rules_check_alignment("LIES=alignment", "ACCESS=f,f,f,f,0");
 }
 
 /* Drivers give shared memory beyond what there is, and the process dies when it touches it. */
@@ -295,16 +219,14 @@ Test(level_zero_rules, shared_memory_ends_where_memory_does)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
     _Atomic uint64_t *given;
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
     given = &((struct lz_state *)state)->devices[0].managed_bytes;
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    OK(table->alloc(state, 0, &request, &block));
     cr_assert_geq(atomic_load(given), PRETENDED_BYTES);
     atomic_fetch_add(given, host);
     request.size_bytes = (size_t)1 << 28;
-    cr_assert_eq(try_alloc(state, &request, &(memspan_block_t){0}), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_eq(table->alloc(state, 0, &request, &(memspan_block_t){0}), MEMSPAN_ERR_NO_MEMORY);
     cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
     atomic_fetch_sub(given, host);
     pretended_give_back(state, 0, &block);
@@ -315,14 +237,11 @@ Test(level_zero_rules, shared_memory_ends_where_memory_does)
 Test(level_zero_rules, out_of_memory_in_the_drivers_words)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 1 << 20);
-    memspan_block_t block;
     memspan_block_t none;
-    void *state;
+    void *state           = PRETENDED_OPEN("MEMORY=1048576");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_MEMORY=1048576");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(try_alloc(state, &request, &none), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_eq(table->alloc(state, 0, &request, &none), MEMSPAN_ERR_NO_MEMORY);
     cr_assert_str_eq(memspan_error_last()->call, "zeMemAllocDevice");
     cr_assert_eq(memspan_error_last()->native_code, 0x70000003);
     cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
@@ -341,16 +260,14 @@ Test(level_zero_rules, the_limit_is_relaxed_where_it_may_be)
     for (size_t i = 0; i < 3; i++) {
         memspan_request_t request = pretended_ask(kinds[i], 1 << 20);
 
-        PRETENDED("FAKE_ZE_LIMIT=65536");
-        state = pretended_open();
-        cr_assert_eq(describe(state, 0).alloc_max_bytes, 256u << 20);
-        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+        state = PRETENDED_OPEN("LIMIT=65536");
+        cr_assert_eq(pretended_describe(state, 0).alloc_max_bytes, 256u << 20);
+        OK(table->alloc(state, 0, &request, &block));
         pretended_give_back(state, 0, &block);
         pretended_close(state);
-        PRETENDED("FAKE_ZE_LIMIT=65536", "FAKE_ZE_LACKS=relaxed");
-        state = pretended_open();
-        cr_assert_eq(describe(state, 0).alloc_max_bytes, 65536u);
-        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+        state = PRETENDED_OPEN("LIMIT=65536", "LACKS=relaxed");
+        cr_assert_eq(pretended_describe(state, 0).alloc_max_bytes, 65536u);
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
         cr_assert_not_null(strstr(memspan_error_text(), "65536"), "%s", memspan_error_text());
         cr_assert_eq(pretended.calls("zeMemAllocDevice") + pretended.calls("zeMemAllocHost") +
                          pretended.calls("zeMemAllocShared"),
@@ -365,20 +282,18 @@ Test(level_zero_rules, what_cannot_be_there_is_not_asked_for)
                                            MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_DEVICE};
     int node                            = 0;
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN("ACCESS=f,f,f,f,0");
 
-    PRETENDED("FAKE_ZE_ACCESS=f,f,f,f,0");
-    state = pretended_open();
     for (size_t i = 0; i < 4; i++) {
         memspan_request_t request = pretended_ask(kinds[i], (size_t)1 << 46);
-        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
         request            = pretended_ask(kinds[i], PRETENDED_BYTES);
         request.nodes      = &node;
         request.node_count = 1;
         request.flags      = MEMSPAN_REQUEST_STRICT;
-        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
         request.flags = 0;
-        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+        OK(table->alloc(state, 0, &request, &block));
         pretended_give_back(state, 0, &block);
     }
     pretended_close(state);
@@ -388,11 +303,9 @@ Test(level_zero_rules, a_driver_that_gives_no_address)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN("LIES=null");
 
-    PRETENDED("FAKE_ZE_LIES=null");
-    state = pretended_open();
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_DRIVER);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_str_eq(memspan_error_last()->call, "zeMemAllocDevice");
     cr_assert_not_null(strstr(memspan_error_text(), "no address"));
     table->close(state);
@@ -402,27 +315,24 @@ Test(level_zero_rules, preferred_location_is_advised)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
     memspan_block_t block;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=2");
 
-    PRETENDED("FAKE_ZE_DEVICES=2");
-    state = pretended_open();
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &block));
     cr_assert_eq(pretended.calls("zeCommandListAppendMemAdvise"), 0u);
     cr_assert((block.flags & MEMSPAN_BLOCK_MIGRATABLE) != 0);
     pretended_give_back(state, 0, &block);
     request.resident_ordinal = 1;
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &block));
     cr_assert_eq(pretended.calls("zeCommandListAppendMemAdvise"), 1u);
     pretended_give_back(state, 0, &block);
     request.flags = MEMSPAN_REQUEST_PINNED;
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
     pretended_close(state);
-    PRETENDED("FAKE_ZE_FLAGS=1");
-    state = pretended_open();
-    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "in the host's memory all stays");
+    state = PRETENDED_OPEN("FLAGS=1");
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK,
+                 "in the host's memory all stays");
     cr_assert((block.flags & MEMSPAN_BLOCK_PINNED) != 0);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* ---- host pages ---- */
@@ -433,24 +343,21 @@ static void import_once(const char *setting, const char *call)
     void *seen[2];
     void *cookies[2];
     void *cookie;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN(setting);
 
-    PRETENDED(setting);
-    state = pretended_open();
-    cr_assert_eq(fill_by(state, 0, pages), MEMSPAN_ERR_DRIVER, "not in reach before");
+    cr_assert_eq(pretended_fill(state, 0, pages), MEMSPAN_ERR_DRIVER, "not in reach before");
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->import(state, i, pages, 8192, &seen[i], &cookies[i]), MEMSPAN_OK, "%s",
-                     memspan_error_text());
+        OK(table->import(state, i, pages, 8192, &seen[i], &cookies[i]));
         cr_assert_eq(seen[i], pages);
-        cr_assert_eq(fill_by(state, i, pages), MEMSPAN_OK, "%s", memspan_error_text());
+        OK(pretended_fill(state, i, pages));
     }
     cr_assert_eq(pretended.calls(call), 1u);
     cr_assert_eq(table->import(state, 0, (char *)pages + 4096, 4096, &seen[0], &cookie),
                  MEMSPAN_ERR_CONFLICT);
-    cr_assert_eq(table->release(state, 0, pages, 8192, cookies[0]), MEMSPAN_OK);
-    cr_assert_eq(fill_by(state, 1, pages), MEMSPAN_OK, "the other still has them");
-    cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_OK);
+    OK(table->release(state, 0, pages, 8192, cookies[0]));
+    cr_assert_eq(pretended_fill(state, 1, pages), MEMSPAN_OK, "the other still has them");
+    OK(table->release(state, 1, pages, 8192, cookies[1]));
     cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_ERR_NOT_FOUND);
     pretended_close(state);
     munmap(pages, 8192);
@@ -458,8 +365,8 @@ static void import_once(const char *setting, const char *call)
 
 Test(level_zero_rules, pages_are_imported_once_for_all)
 {
-    import_once("FAKE_ZE_IMPORT=intel", "zexDriverImportExternalPointer");
-    import_once("FAKE_ZE_IMPORT=memmap", "zeMemAllocHost");
+    import_once("IMPORT=intel", "zexDriverImportExternalPointer");
+    import_once("IMPORT=memmap", "zeMemAllocHost");
 }
 
 static void import_elsewhere(const char *setting)
@@ -467,10 +374,8 @@ static void import_elsewhere(const char *setting)
     void *pages = map_pages(4096);
     void *cookie;
     void *seen;
-    void *state;
+    void *state = PRETENDED_OPEN(setting, "LIES=pointer");
 
-    PRETENDED(setting, "FAKE_ZE_LIES=pointer");
-    state = pretended_open();
     cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_ERR_UNSUPPORTED);
     cr_assert_not_null(strstr(memspan_error_text(), "sees host pages at"));
     pretended_close(state);
@@ -479,8 +384,8 @@ static void import_elsewhere(const char *setting)
 
 Test(level_zero_rules, pages_seen_elsewhere_are_given_back)
 {
-    import_elsewhere("FAKE_ZE_IMPORT=intel");
-    import_elsewhere("FAKE_ZE_IMPORT=memmap");
+    import_elsewhere("IMPORT=intel");
+    import_elsewhere("IMPORT=memmap");
 }
 
 Test(level_zero_rules, pages_need_no_import_or_cannot_be_imported)
@@ -488,20 +393,17 @@ Test(level_zero_rules, pages_need_no_import_or_cannot_be_imported)
     void *pages  = map_pages(4096);
     void *cookie = pages;
     void *seen   = NULL;
-    void *state;
+    void *state  = PRETENDED_OPEN("ACCESS=f,3,3,1,f");
 
-    PRETENDED("FAKE_ZE_ACCESS=f,3,3,1,f");
-    state = pretended_open();
-    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
+    OK(table->import(state, 0, pages, 4096, &seen, &cookie));
     cr_assert((seen == pages) && (cookie == NULL));
     cr_assert_eq(pretended.calls("zexDriverImportExternalPointer"), 0u);
-    cr_assert_eq(fill_by(state, 0, pages), MEMSPAN_OK);
+    OK(pretended_fill(state, 0, pages));
     cr_assert_eq(table->fill(state, 0, NULL, pages, 9, 4096), MEMSPAN_OK, "by the host");
     cr_assert_eq(((char *)pages)[4095], 9);
-    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
+    OK(table->release(state, 0, pages, 4096, cookie));
     pretended_close(state);
-    PRETENDED("FAKE_ZE_IMPORT=none");
-    state = pretended_open();
+    state = PRETENDED_OPEN("IMPORT=none");
     cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_ERR_UNSUPPORTED);
     pretended_close(state);
     munmap(pages, 4096);
@@ -516,15 +418,13 @@ Test(level_zero_rules, what_is_at_an_address)
     memspan_pointer_facts_t facts;
     memspan_block_t ours;
     int on_stack = 0;
-    void *state;
     int type;
+    void *state = PRETENDED_OPEN("DEVICES=2");
 
-    PRETENDED("FAKE_ZE_DEVICES=2");
-    state = pretended_open();
     cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
     for (type = LZ_MEMORY_TYPE_HOST; type <= LZ_MEMORY_TYPE_SHARED; type++) {
         char *theirs = driver.foreign(type, 5000);
-        cr_assert_eq(table->pointer_describe(state, theirs + 17, &facts), MEMSPAN_OK);
+        OK(table->pointer_describe(state, theirs + 17, &facts));
         cr_assert_eq(facts.kind, kinds[type]);
         cr_assert_eq(facts.ordinal, (type == LZ_MEMORY_TYPE_HOST) ? MEMSPAN_HOST : 0);
         cr_assert_eq(facts.resident_ordinal, (type == LZ_MEMORY_TYPE_DEVICE) ? 0 : MEMSPAN_HOST);
@@ -534,34 +434,18 @@ Test(level_zero_rules, what_is_at_an_address)
     ours = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(table->pointer_describe(state, ours.address, &facts), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(table->prefetch(state, 1, NULL, ours.address, 5000, 0), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 1, &ours);
-    pretended_close(state);
+    pretended_end(state, 1, &ours);
 }
 
 Test(level_zero_rules, memory_moves_to_devices_only)
 {
-    memspan_block_t block;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
 
-    PRETENDED("FAKE_ZE_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, 0), MEMSPAN_OK);
-    cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, 1), MEMSPAN_OK);
+    OK(table->prefetch(state, 0, NULL, block.address, 4096, 0));
+    OK(table->prefetch(state, 0, NULL, block.address, 4096, 1));
     cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, 2), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, MEMSPAN_HOST),
                  MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
-}
-
-Test(level_zero_rules, busy_queues_are_waited_for)
-{
-    gpu_rules_busy_queues_are_waited_for("FAKE_ZE_DEVICES=2");
-}
-
-Test(level_zero_rules, memory_moves_after_work_on_it)
-{
-    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 0);
-    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 1);
+    pretended_end(state, 0, &block);
 }

@@ -8,15 +8,13 @@ TestSuite(level_zero_sources, .init = pretended_find, .timeout = 60);
 Test(level_zero_sources, each_capability_has_one)
 {
     static const struct sources_capability rows[] = {
-        {"FAKE_ZE_ACCESS=f,3,3,1,0", MEMSPAN_CAN_ACCESS_PAGEABLE,
-         "sharedSystemAllocCapabilities 0"},
-        {"FAKE_ZE_ACCESS=f,3,3,1,f", MEMSPAN_CAN_ACCESS_PAGEABLE,
-         "sharedSystemAllocCapabilities 0xf"},
-        {"FAKE_ZE_ACCESS=1,3,3,1,0", MEMSPAN_CAN_HOST_ATOMICS, "hostAllocCapabilities 0x1"},
-        {"FAKE_ZE_LACKS=ipc", MEMSPAN_CAN_IPC, "ZE_IPC_PROPERTY_FLAG_MEMORY 0"},
-        {"FAKE_ZE_LACKS=dmabuf", MEMSPAN_CAN_DMABUF, "DMA_BUF 0"},
-        {"FAKE_ZE_IMPORT=none", MEMSPAN_CAN_IMPORT, "neither external_memmap_sysmem"},
-        {"FAKE_ZE_IMPORT=memmap", MEMSPAN_CAN_IMPORT, "external_memmap_sysmem"},
+        {"ACCESS=f,3,3,1,0", MEMSPAN_CAN_ACCESS_PAGEABLE, "sharedSystemAllocCapabilities 0"},
+        {"ACCESS=f,3,3,1,f", MEMSPAN_CAN_ACCESS_PAGEABLE, "sharedSystemAllocCapabilities 0xf"},
+        {"ACCESS=1,3,3,1,0", MEMSPAN_CAN_HOST_ATOMICS, "hostAllocCapabilities 0x1"},
+        {"LACKS=ipc", MEMSPAN_CAN_IPC, "ZE_IPC_PROPERTY_FLAG_MEMORY 0"},
+        {"LACKS=dmabuf", MEMSPAN_CAN_DMABUF, "DMA_BUF 0"},
+        {"IMPORT=none", MEMSPAN_CAN_IMPORT, "neither external_memmap_sysmem"},
+        {"IMPORT=memmap", MEMSPAN_CAN_IMPORT, "external_memmap_sysmem"},
     };
 
     sources_check_capabilities(rows, sizeof(rows) / sizeof(rows[0]));
@@ -25,10 +23,10 @@ Test(level_zero_sources, each_capability_has_one)
 Test(level_zero_sources, modes_say_how_they_are_turned_on)
 {
     static const struct sources_mode rows[] = {
-        {"FAKE_ZE_ACCESS=f,3,3,1,0", "unified shared memory", 0, "CONFIG_DRM_XE_GPUSVM"},
-        {"FAKE_ZE_ACCESS=f,3,3,1,f", "unified shared memory", 1, ""},
-        {"FAKE_ZE_ACCESS=f,3,3,1,0", "concurrent shared memory", 0, "cannot be turned on"},
-        {"FAKE_ZE_ACCESS=f,3,7,1,0", "concurrent shared memory", 1, ""},
+        {"ACCESS=f,3,3,1,0", "unified shared memory", 0, "CONFIG_DRM_XE_GPUSVM"},
+        {"ACCESS=f,3,3,1,f", "unified shared memory", 1, ""},
+        {"ACCESS=f,3,3,1,0", "concurrent shared memory", 0, "cannot be turned on"},
+        {"ACCESS=f,3,7,1,0", "concurrent shared memory", 1, ""},
     };
 
     sources_check_modes(rows, sizeof(rows) / sizeof(rows[0]));
@@ -36,5 +34,5 @@ Test(level_zero_sources, modes_say_how_they_are_turned_on)
 
 Test(level_zero_sources, who_says_how_a_peer_is_reached)
 {
-    sources_check_peers("FAKE_ZE_DEVICES=2", "zeDeviceCanAccessPeer 1");
+    sources_check_peers("DEVICES=2", "zeDeviceCanAccessPeer 1");
 }

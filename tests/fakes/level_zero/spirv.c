@@ -3,7 +3,6 @@
  * their words say and not what their names do. Work-items run one after the other. */
 
 #include "fake.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { IDS_MAX = 256, HEADER = 5 };

@@ -9,7 +9,6 @@
 
 static void fill_nothing(void *table)
 {
-    (void)table;
 }
 
 #define TABLE(name, type, fill)                                                                    \

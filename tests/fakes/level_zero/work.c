@@ -18,7 +18,7 @@ static ze_result_t run_launch(ze_device_handle_t device, const struct fake_comma
         code = fake_spirv_run(device, c, i);
     }
     if (code != ZE_RESULT_SUCCESS) {
-        fake.lost = true;
+        gpu.lost = true;
     }
     return code;
 }
@@ -137,7 +137,7 @@ bool fake_is_used(const struct fake_memory *m)
 
     for (list = fake.lists; list != NULL; list = list->next) {
         for (c = list->first; c != NULL; c = c->next) {
-            if (names(c, m) && !fake.lost) {
+            if (names(c, m) && !gpu.lost) {
                 return true;
             }
         }
@@ -160,12 +160,11 @@ static ze_result_t list_create(ze_context_handle_t context, ze_device_handle_t d
     if (desc->mode != ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) {
         fake_broken("a queue that waits at every command");
     }
-    *list            = calloc(1, sizeof(**list));
+    *list            = fake_fresh(sizeof(**list), context);
     (*list)->context = context;
     (*list)->device  = device;
     (*list)->next    = fake.lists;
     fake.lists       = *list;
-    context->children++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -180,7 +179,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
     }
     *link = list->next;
     for (c = list->first; c != NULL; c = list->first) {
-        if ((c->what != FAKE_BARRIER) && !fake.lost && (fake.failed[0] == '\0')) {
+        if ((c->what != FAKE_BARRIER) && !gpu.lost && (gpu.failed[0] == '\0')) {
             fake_broken("a queue is destroyed that has work");
         }
         list->first = c->next;
@@ -189,9 +188,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
     if (!fake_busy()) {
         fake_shared_open(true);
     }
-    list->context->children--;
-    free(list);
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(list, list->context);
 }
 
 static struct fake_command *add(ze_command_list_handle_t list, int what)
@@ -213,7 +210,6 @@ static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle
     struct fake_command *c;
 
     BEGIN("zeCommandListAppendBarrier");
-    (void)waits;
     if (wait_count != 0) {
         fake_broken("waiting for events is not pretended");
     }
@@ -234,9 +230,6 @@ static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const vo
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendMemoryCopy");
     if ((fake_any(list->device, (uintptr_t)to, size) == NULL) ||
         (fake_any(list->device, (uintptr_t)from, size) == NULL)) {
@@ -255,9 +248,6 @@ static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const vo
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendMemoryFill");
     if ((pattern_size != 1) || (fake_find((uintptr_t)to) == NULL) ||
         (fake_any(list->device, (uintptr_t)to, size) == NULL)) {
@@ -290,10 +280,10 @@ static ze_result_t move(ze_command_list_handle_t list, const void *pointer, size
     const struct fake_memory *m = fake_find((uintptr_t)pointer);
     struct fake_command *c;
 
-    if ((m == NULL) || (m->kind != FAKE_SHARED) || (m->driver != list->device->driver)) {
+    if ((m == NULL) || (m->kind != FAKE_MANAGED) || (m->driver != list->device->driver)) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    if (is_used_elsewhere(m, list) && !fake.lost && (fake.failed[0] == '\0')) {
+    if (is_used_elsewhere(m, list) && !gpu.lost && (gpu.failed[0] == '\0')) {
         fake_broken("memory moves before another queue has done its work on it");
     }
     c       = add(list, FAKE_MOVE);
@@ -311,7 +301,6 @@ static ze_result_t append_prefetch(ze_command_list_handle_t list, const void *po
 static ze_result_t append_advise(ze_command_list_handle_t list, ze_device_handle_t device,
                                  const void *pointer, size_t size, ze_memory_advice_t advice)
 {
-    (void)device;
     BEGIN("zeCommandListAppendMemAdvise");
     if (advice != ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_ENUMERATION);
@@ -325,9 +314,6 @@ static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle
 {
     struct fake_command *c;
 
-    (void)event;
-    (void)wait_count;
-    (void)waits;
     BEGIN("zeCommandListAppendLaunchKernel");
     if ((kernel->module->device != list->device) || (groups->groupCountX == 0) ||
         (groups->groupCountX > 64) || (groups->groupCountY != 1) || (groups->groupCountZ != 1) ||
@@ -352,17 +338,14 @@ static ze_result_t pool_create(ze_context_handle_t context, const ze_event_pool_
                                uint32_t count, ze_device_handle_t *devices,
                                ze_event_pool_handle_t *pool)
 {
-    (void)devices;
     BEGIN("zeEventPoolCreate");
     fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "zeEventPoolCreate");
     if ((count != 1) || ((desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0)) {
         fake_broken("events that the host does not see");
     }
-    *pool            = calloc(1, sizeof(**pool));
+    *pool            = fake_fresh(sizeof(**pool), context);
     (*pool)->context = context;
     (*pool)->count   = desc->count;
-    context->children++;
-    fake.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -372,10 +355,7 @@ static ze_result_t pool_destroy(ze_event_pool_handle_t pool)
     if (pool->events != 0) {
         fake_broken("a pool is destroyed that has %d events", pool->events);
     }
-    pool->context->children--;
-    free(pool);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(pool, pool->context);
 }
 
 static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
@@ -386,10 +366,9 @@ static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc
     if ((desc->index >= pool->count) || ((desc->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0)) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    *event         = calloc(1, sizeof(**event));
+    *event         = fake_fresh(sizeof(**event), NULL);
     (*event)->pool = pool;
     pool->events++;
-    fake.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -400,9 +379,7 @@ static ze_result_t event_destroy(ze_event_handle_t event)
         fake_broken("an event is destroyed that work will signal");
     }
     event->pool->events--;
-    free(event);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(event, NULL);
 }
 
 static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
@@ -410,7 +387,6 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
     ze_command_list_handle_t list;
     ze_result_t code = ZE_RESULT_SUCCESS;
 
-    (void)timeout;
     BEGIN("zeEventHostSynchronize");
     for (list = fake.lists; (list != NULL) && !event->signalled; list = list->next) {
         struct fake_command *c = list->first;
@@ -427,7 +403,7 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
         fake_broken("a wait for an event that nothing will signal");
         return fake_leave(ZE_RESULT_NOT_READY);
     }
-    return fake_leave(fake.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
+    return fake_leave(gpu.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
 }
 
 static ze_result_t event_reset(ze_event_handle_t event)
@@ -462,22 +438,19 @@ static ze_result_t module_create(ze_context_handle_t context, ze_device_handle_t
     }
     if (problem != NULL) {
         fake_broken("SPIR-V: %s", problem);
-        fake.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+        gpu.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     if (log != NULL) {
-        *log     = calloc(1, sizeof(**log));
+        *log     = fake_fresh(sizeof(**log), NULL);
         last_log = *log;
         strcpy((*log)->text, "pretended words\nmore");
-        fake.objects++;
     }
-    if (fake.forced == ZE_RESULT_SUCCESS) {
-        *module            = calloc(1, sizeof(**module));
+    if (gpu.forced == ZE_RESULT_SUCCESS) {
+        *module            = fake_fresh(sizeof(**module), context);
         (*module)->context = context;
         (*module)->device  = device;
         (*module)->count   = count;
         memcpy((*module)->words, desc->pInputModule, count * 4);
-        context->children++;
-        fake.objects++;
     }
     return fake_leave(code);
 }
@@ -488,10 +461,7 @@ static ze_result_t module_destroy(ze_module_handle_t module)
     if (module->kernels != 0) {
         fake_broken("a module is destroyed that has kernels");
     }
-    module->context->children--;
-    free(module);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(module, module->context);
 }
 
 static ze_result_t log_string(ze_module_build_log_handle_t log, size_t *size, char *text)
@@ -508,9 +478,7 @@ static ze_result_t log_destroy(ze_module_build_log_handle_t log)
 {
     BEGIN_RELEASE("zeModuleBuildLogDestroy");
     last_log = (last_log == log) ? NULL : last_log;
-    free(log);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(log, NULL);
 }
 
 static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *desc,
@@ -521,10 +489,9 @@ static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc
     if (fake_spirv_check(module->words, module->count, desc->pKernelName) != NULL) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
     }
-    *kernel           = calloc(1, sizeof(**kernel));
+    *kernel           = fake_fresh(sizeof(**kernel), NULL);
     (*kernel)->module = module;
     module->kernels++;
-    fake.objects++;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -532,9 +499,7 @@ static ze_result_t kernel_destroy(ze_kernel_handle_t kernel)
 {
     BEGIN_RELEASE("zeKernelDestroy");
     kernel->module->kernels--;
-    free(kernel);
-    fake.objects--;
-    return fake_leave(ZE_RESULT_SUCCESS);
+    return fake_gone(kernel, NULL);
 }
 
 static ze_result_t kernel_group(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z)

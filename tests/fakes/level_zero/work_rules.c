@@ -3,11 +3,9 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
-#include <memspan/memspan.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,58 +23,45 @@ static memspan_kernel_call_t call_of(memspan_kernel_t kernel, size_t count, void
                                    .z           = address};
 }
 
-static void read_back(void *state, int ordinal, void *to, const void *from, size_t size)
-{
-    cr_assert_eq(table->copy(state, ordinal, NULL, to, from, size), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, ordinal, NULL), MEMSPAN_OK, "%s", memspan_error_text());
-}
-
 TestSuite(level_zero_work, .init = pretended_find, .timeout = 60);
 
 /* The driver does what it is not told to do in order the other way round. */
 Test(level_zero_work, commands_keep_their_order)
 {
     memspan_kernel_call_t call;
-    memspan_block_t block;
     unsigned char bytes[800];
     unsigned char got[800];
     double number;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     memset(bytes, 3, sizeof(bytes));
     call = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
-    cr_assert_eq(table->copy(state, 0, NULL, block.address, bytes, sizeof(bytes)), MEMSPAN_OK);
-    cr_assert_eq(table->fill(state, 0, NULL, block.address, 7, 600), MEMSPAN_OK);
-    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
-    read_back(state, 0, got, block.address, sizeof(got));
+    OK(table->copy(state, 0, NULL, block.address, bytes, sizeof(bytes)));
+    OK(table->fill(state, 0, NULL, block.address, 7, 600));
+    OK(table->launch(state, 0, NULL, &call));
+    pretended_read(state, 0, got, block.address, sizeof(got));
     memcpy(&number, got + 392, sizeof(number));
     cr_assert((number == 2.5) && (got[400] == 7) && (got[599] == 7) && (got[600] == 3));
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(level_zero_work, giving_back_waits_for_every_queue)
 {
     void *queues[2];
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
     int i;
+    void *state           = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    call = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->queue_create(state, i, &queues[i]), MEMSPAN_OK);
-        cr_assert_eq(table->launch(state, i, queues[i], &call), MEMSPAN_OK);
+        OK(table->queue_create(state, i, &queues[i]));
+        OK(table->launch(state, i, queues[i], &call));
     }
     pretended_give_back(state, 0, &block);
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->queue_destroy(state, i, queues[i]), MEMSPAN_OK);
+        OK(table->queue_destroy(state, i, queues[i]));
     }
     pretended_close(state);
 }
@@ -84,37 +69,14 @@ Test(level_zero_work, giving_back_waits_for_every_queue)
 Test(level_zero_work, closing_waits_too)
 {
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
     pretended_give_back(state, 0, &block);
     call = call_of(MEMSPAN_KERNEL_SUM, 0, NULL);
     (void)call;
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(pretended.calls("zeCommandListCreateImmediate"), 0u, "no queue was needed");
-    pretended_close(state);
-}
-
-Test(level_zero_work, the_host_waits_for_all_who_use_shared_memory)
-{
-    void *queue = NULL;
-    memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
-
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(table->launch(state, 0, queue, &call), MEMSPAN_OK);
-    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
-    cr_assert_eq(((double *)block.address)[49], 2.5); /* it would crash */
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
-    pretended_give_back(state, 0, &block);
     pretended_close(state);
 }
 
@@ -149,13 +111,10 @@ Test(level_zero_work, more_threads_wait_than_there_are_events)
 {
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
-    memspan_block_t block;
-    void *state;
     int i;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     for (i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){state, (char *)block.address + 64 * i, false};
         cr_assert_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -165,20 +124,16 @@ Test(level_zero_work, more_threads_wait_than_there_are_events)
         cr_assert(workers[i].good, "thread %d", i);
     }
     cr_assert_leq(pretended.calls("zeEventCreate"), (unsigned)LZ_QUEUE_EVENTS);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(level_zero_work, waiting_that_always_fails_ends)
 {
-    memspan_block_t block;
-    void *state;
     int i;
+    void *state           = PRETENDED_OPEN("FAIL_CALL=zeEventHostSynchronize");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_FAIL_CALL=zeEventHostSynchronize");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, 64), MEMSPAN_OK);
+    OK(table->fill(state, 0, NULL, block.address, 1, 64));
     for (i = 0; i < 2 * LZ_QUEUE_EVENTS; i++) {
         cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
     }
@@ -234,16 +189,15 @@ Test(level_zero_work, a_queue_stays_during_a_wait_for_it)
     pthread_t destroyer;
     int i;
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    one.state = pretended_open();
+    one.state = PRETENDED_OPEN("DEVICES=1");
     sem_init(&one.held, 0, 0);
     sem_init(&one.go_on, 0, 0);
     one.wait = ((struct lz_state *)one.state)->ze.zeEventHostSynchronize;
     ((struct lz_state *)one.state)->ze.zeEventHostSynchronize = wait_late;
     block = pretended_take(one.state, 0, MEMSPAN_KIND_MANAGED);
     call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
-    cr_assert_eq(table->queue_create(one.state, 0, &one.queue), MEMSPAN_OK);
-    cr_assert_eq(table->launch(one.state, 0, one.queue, &call), MEMSPAN_OK);
+    OK(table->queue_create(one.state, 0, &one.queue));
+    OK(table->launch(one.state, 0, one.queue, &call));
     cr_assert_eq(pthread_create(&waiter, NULL, wait_for_all, NULL), 0);
     sem_wait(&one.held);
     cr_assert_eq(pthread_create(&destroyer, NULL, destroy_queue, NULL), 0);
@@ -255,10 +209,9 @@ Test(level_zero_work, a_queue_stays_during_a_wait_for_it)
     sem_post(&one.go_on);
     pthread_join(waiter, NULL);
     pthread_join(destroyer, NULL);
-    cr_assert_eq(one.waited, MEMSPAN_OK);
-    cr_assert_eq(one.destroyed, MEMSPAN_OK);
-    pretended_give_back(one.state, 0, &block);
-    pretended_close(one.state);
+    OK(one.waited);
+    OK(one.destroyed);
+    pretended_end(one.state, 0, &block);
 }
 
 /* ---- kernels ---- */
@@ -268,13 +221,10 @@ Test(level_zero_work, compiler_words_reach_the_record)
 {
     bool wrapped = getenv("ZE_ENABLE_LOADER_INTERCEPT") != NULL;
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
+    void *state           = PRETENDED_OPEN("FAIL_CALL=zeModuleCreate", "FAIL_CODE=0x70000004");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_FAIL_CALL=zeModuleCreate", "FAKE_ZE_FAIL_CODE=0x70000004");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    call = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_DRIVER);
     cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE");
     cr_assert(wrapped || (strstr(memspan_error_last()->message, "pretended words") != NULL));
@@ -290,23 +240,19 @@ Test(level_zero_work, compiler_words_reach_the_record)
 Test(level_zero_work, a_kernel_is_compiled_once)
 {
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state  = pretended_open();
-    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     call   = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
     call.x = (void *)16; /* not its argument, and nowhere */
-    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
-    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    OK(table->launch(state, 0, NULL, &call));
+    OK(table->launch(state, 0, NULL, &call));
     cr_assert_eq(pretended.calls("zeModuleCreate"), 1u);
     call.kernel = (memspan_kernel_t)MEMSPAN_KERNEL_COMBINE_LAST;
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
     call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_AND, MEMSPAN_ELEMENT_F32);
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* Intel's Arc has none: what needs none of it runs there. */
@@ -321,13 +267,10 @@ Test(level_zero_work, kernels_without_double_precision)
         MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_F32),
         MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_XOR, MEMSPAN_ELEMENT_U64)};
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
     size_t i;
+    void *state           = PRETENDED_OPEN("LACKS=fp64");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_ZE_LACKS=fp64");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     for (i = 0; i < sizeof(needing) / sizeof(needing[0]); i++) {
         call = call_of(needing[i], 1, block.address);
         cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
@@ -336,11 +279,10 @@ Test(level_zero_work, kernels_without_double_precision)
     }
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         call = call_of(others[i], (others[i] == MEMSPAN_KERNEL_CHASE) ? 0 : 1, block.address);
-        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
-        cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK, "%s", memspan_error_text());
+        OK(table->launch(state, 0, NULL, &call));
+        OK(table->synchronize(state, 0, NULL));
     }
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(level_zero_work, sums_of_every_size)
@@ -350,11 +292,9 @@ Test(level_zero_work, sums_of_every_size)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, (MOST + 1) * sizeof(double));
     memspan_block_t block;
     double *values;
-    void *state;
+    void *state = PRETENDED_OPEN("DEVICES=1");
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state = pretended_open();
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    OK(table->alloc(state, 0, &request, &block));
     values = block.address;
     for (size_t i = 0; i < MOST; i++) {
         values[i + 1] = (double)(i % 10 + 1);
@@ -366,12 +306,11 @@ Test(level_zero_work, sums_of_every_size)
             wanted += (double)(i % 10 + 1);
         }
         call.x = values + 1;
-        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
-        cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+        OK(table->launch(state, 0, NULL, &call));
+        OK(table->synchronize(state, 0, NULL));
         cr_assert_eq(values[0], wanted, "%zu: %g, not %g", counts[c], values[0], wanted);
     }
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* The end of a list that leads out of the device's reach. */
@@ -379,15 +318,12 @@ Test(level_zero_work, a_broken_kernel_loses_the_device)
 {
     static uint64_t nowhere;
     memspan_kernel_call_t call;
-    memspan_block_t block;
-    void *state;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
 
-    PRETENDED("FAKE_ZE_DEVICES=1");
-    state                   = pretended_open();
-    block                   = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
     *(void **)block.address = &nowhere;
     call                    = call_of(MEMSPAN_KERNEL_CHASE, 2, block.address);
-    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    OK(table->launch(state, 0, NULL, &call));
     cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
     cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_DEVICE_LOST");
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
@@ -402,27 +338,24 @@ Test(level_zero_work, drivers_share_host_memory)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, SIZE);
     unsigned char *bytes      = malloc(SIZE);
     memspan_block_t blocks[2];
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("DRIVERS=2", "DEVICES=1");
 
-    PRETENDED("FAKE_ZE_DRIVERS=2", "FAKE_ZE_DEVICES=1");
-    state = pretended_open();
     cr_assert_eq(table->device_count(state), 2);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, 1).access, MEMSPAN_ACCESS_COPY);
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(table->alloc(state, i, &request, &blocks[i]), MEMSPAN_OK);
+        OK(table->alloc(state, i, &request, &blocks[i]));
     }
     for (i = 0; i < SIZE; i++) {
         bytes[i] = (unsigned char)(i * 7 + (i >> 9));
     }
     for (i = 0; i < 2; i++) {
         int other = 1 - i;
-        cr_assert_eq(table->copy(state, i, NULL, blocks[i].address, bytes, SIZE), MEMSPAN_OK);
-        cr_assert_eq(table->copy(state, i, NULL, blocks[other].address, blocks[i].address, SIZE),
-                     MEMSPAN_OK, "%s", memspan_error_text());
+        OK(table->copy(state, i, NULL, blocks[i].address, bytes, SIZE));
+        OK(table->copy(state, i, NULL, blocks[other].address, blocks[i].address, SIZE));
         memset(bytes, 0, SIZE);
-        read_back(state, other, bytes, blocks[other].address, SIZE);
+        pretended_read(state, other, bytes, blocks[other].address, SIZE);
         cr_assert((bytes[1] == 7) &&
                   (bytes[SIZE - 1] == (unsigned char)((SIZE - 1) * 7 + ((SIZE - 1) >> 9))));
     }
@@ -441,22 +374,19 @@ Test(level_zero_work, a_copy_between_drivers_comes_after_what_was_queued)
     unsigned char got[64];
     memspan_block_t blocks[2];
     void *queue = NULL;
-    void *state;
     int i;
+    void *state = PRETENDED_OPEN("DRIVERS=2", "DEVICES=1");
 
-    PRETENDED("FAKE_ZE_DRIVERS=2", "FAKE_ZE_DEVICES=1");
-    state = pretended_open();
     for (i = 0; i < 2; i++) {
         blocks[i] = pretended_take(state, i, MEMSPAN_KIND_DEVICE);
     }
-    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
-    cr_assert_eq(table->fill(state, 0, queue, blocks[0].address, 7, sizeof(got)), MEMSPAN_OK);
-    cr_assert_eq(table->copy(state, 0, queue, blocks[1].address, blocks[0].address, sizeof(got)),
-                 MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(table->synchronize(state, 0, queue), MEMSPAN_OK);
-    read_back(state, 1, got, blocks[1].address, sizeof(got));
+    OK(table->queue_create(state, 0, &queue));
+    OK(table->fill(state, 0, queue, blocks[0].address, 7, sizeof(got)));
+    OK(table->copy(state, 0, queue, blocks[1].address, blocks[0].address, sizeof(got)));
+    OK(table->synchronize(state, 0, queue));
+    pretended_read(state, 1, got, blocks[1].address, sizeof(got));
     cr_assert((got[0] == 7) && (got[sizeof(got) - 1] == 7), "%#x", got[0]);
-    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    OK(table->queue_destroy(state, 0, queue));
     for (i = 0; i < 2; i++) {
         pretended_give_back(state, i, &blocks[i]);
     }

@@ -3,8 +3,8 @@
  * Nothing may be left, no rule broken, and a record or the log names the call. */
 
 #include "core/base/error.h"
-#include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
+#include "tests/fakes/suite/steps.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +14,6 @@
 #include <unistd.h>
 
 static const memspan_backend_t *const table = &msp_backend_opencl;
-
-/* One run: whether anything failed, and whether a record names the call that was made to. */
-static bool any_failed;
-static bool named;
-
-static bool fine(memspan_status_t status)
-{
-    if (status == MEMSPAN_OK) {
-        return true;
-    }
-    any_failed = true;
-    named      = named || (strcmp(memspan_error_last()->call, pretended.failed_call()) == 0) ||
-            (strstr(memspan_error_last()->message, pretended.failed_call()) != NULL);
-    return false;
-}
 
 static void work_on(void *state, int ordinal, memspan_kind_t kind)
 {
@@ -41,30 +26,30 @@ static void work_on(void *state, int ordinal, memspan_kind_t kind)
     int i;
 
     for (i = 0; i < 2; i++) {
-        count += fine(table->alloc(state, ordinal, &request, &blocks[count])) ? 1 : 0;
+        count += steps_fine(table->alloc(state, ordinal, &request, &blocks[count])) ? 1 : 0;
     }
-    fine(table->queue_create(state, ordinal, &queue));
+    steps_fine(table->queue_create(state, ordinal, &queue));
     for (i = 0; i < count; i++) {
         call.count = 67;
         call.x = call.y = call.z = blocks[i].address;
-        fine(table->copy(state, ordinal, NULL, blocks[i].address, values, sizeof(values)));
-        fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
-        fine(table->launch(state, ordinal, NULL, &call));
-        fine(table->launch(state, ordinal, queue, &call));
+        steps_fine(table->copy(state, ordinal, NULL, blocks[i].address, values, sizeof(values)));
+        steps_fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
+        steps_fine(table->launch(state, ordinal, NULL, &call));
+        steps_fine(table->launch(state, ordinal, queue, &call));
         call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_S16);
-        fine(table->launch(state, ordinal, queue, &call));
+        steps_fine(table->launch(state, ordinal, queue, &call));
         call.kernel = MEMSPAN_KERNEL_DAXPY;
-        fine(table->prefetch(state, ordinal, queue, blocks[i].address, 4096, ordinal));
-        fine(table->synchronize(state, ordinal, queue));
+        steps_fine(table->prefetch(state, ordinal, queue, blocks[i].address, 4096, ordinal));
+        steps_fine(table->synchronize(state, ordinal, queue));
     }
     if (count > 0) {
-        fine(table->copy(state, ordinal, NULL, values, blocks[0].address, sizeof(values)));
+        steps_fine(table->copy(state, ordinal, NULL, values, blocks[0].address, sizeof(values)));
     }
     if (queue != NULL) {
-        fine(table->queue_destroy(state, ordinal, queue));
+        steps_fine(table->queue_destroy(state, ordinal, queue));
     }
     for (i = 0; i < count; i++) {
-        fine(table->free(state, ordinal, &blocks[i]));
+        steps_fine(table->free(state, ordinal, &blocks[i]));
     }
 }
 
@@ -77,18 +62,18 @@ static void work(void)
     void *cookie;
     int kind;
 
-    if (!fine(table->open(&memspan_services, &state))) {
+    if (!steps_fine(pretended_try_open(&state))) {
         munmap(pages, 4096);
         return;
     }
-    fine(table->device_describe(state, 0, &info));
+    steps_fine(table->device_describe(state, 0, &info));
     for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
         if ((info.kinds & (1u << kind)) != 0) {
             work_on(state, 0, (memspan_kind_t)kind);
         }
     }
-    if (fine(table->import(state, 0, pages, 4096, &address, &cookie))) {
-        fine(table->release(state, 0, pages, 4096, cookie));
+    if (steps_fine(table->import(state, 0, pages, 4096, &address, &cookie))) {
+        steps_fine(table->release(state, 0, pages, 4096, cookie));
     }
     table->close(state);
     munmap(pages, 4096);
@@ -109,22 +94,18 @@ static void fail_each(const char *svm, const char *apart)
     char setting[64];
     int at;
 
-    setenv("MEMSPAN_LOG", "error", 1);
     for (at = 1; at < 2000; at++) {
-        snprintf(setting, sizeof(setting), "FAKE_OPENCL_FAIL_AT=%d", at);
+        snprintf(setting, sizeof(setting), "FAIL_AT=%d", at);
         PRETENDED(setting, svm, apart);
-        any_failed = false;
-        named      = false;
+        steps_begin();
         work();
-        cr_assert_str_empty(pretended.violation(), "call %d, %s: %s", at, pretended.failed_call(),
-                            pretended.violation());
-        cr_assert_eq(pretended.live(), 0, "call %d, %s: %d objects are left", at,
-                     pretended.failed_call(), pretended.live());
+        steps_check_rest("call", at);
         if (pretended.failed_call()[0] == '\0') {
             break;
         }
-        cr_assert(named || may_pass(pretended.failed_call()), "call %d, %s: not named (%s)", at,
-                  pretended.failed_call(), any_failed ? memspan_error_text() : "nothing failed");
+        cr_assert(steps_told(pretended.failed_call()) || may_pass(pretended.failed_call()),
+                  "call %d, %s: not named (%s)", at, pretended.failed_call(),
+                  (steps.failures > 0) ? memspan_error_text() : "nothing failed");
     }
     cr_assert_gt(at, 50);
     cr_assert_lt(at, 2000);
@@ -134,28 +115,28 @@ TestSuite(pretended_failures, .init = pretended_find, .timeout = 60);
 
 Test(pretended_failures, host_memory_with_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=0");
+    fail_each("SVM=11", "APART=0");
 }
 
 Test(pretended_failures, host_memory_without_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=0");
+    fail_each("SVM=1", "APART=0");
 }
 
 Test(pretended_failures, memory_apart)
 {
-    fail_each("FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=1");
+    fail_each("SVM=11", "APART=1");
 }
 
 Test(pretended_failures, memory_apart_without_fine_grain)
 {
-    fail_each("FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=1");
+    fail_each("SVM=1", "APART=1");
 }
 
 static memspan_status_t try_open(void)
 {
     void *state;
-    memspan_status_t status = table->open(&memspan_services, &state);
+    memspan_status_t status = pretended_try_open(&state);
 
     if (status == MEMSPAN_OK) {
         table->close(state);
@@ -165,32 +146,29 @@ static memspan_status_t try_open(void)
 
 Test(pretended_failures, nothing_there)
 {
-    PRETENDED("FAKE_OPENCL_PLATFORMS=0");
+    PRETENDED("PLATFORMS=0");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
     cr_assert_str_eq(memspan_error_last()->native_text, "CL_PLATFORM_NOT_FOUND_KHR");
     cr_assert_str_not_empty(memspan_error_last()->hint);
-    PRETENDED("FAKE_OPENCL_DEVICES=0");
+    PRETENDED("DEVICES=0");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
     cr_assert_str_not_empty(memspan_error_last()->hint);
-    PRETENDED("FAKE_OPENCL_FAIL_CALL=clGetDeviceIDs");
+    PRETENDED("FAIL_CALL=clGetDeviceIDs");
     cr_assert_eq(try_open(), MEMSPAN_ERR_OFF);
 }
 
 Test(pretended_failures, compiler_words_reach_the_record)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
     memspan_kernel_call_t call = {sizeof(call), MEMSPAN_KERNEL_FILL, 1, 0, NULL, NULL, NULL};
+    struct opencl_state *state = PRETENDED_OPEN("FAIL_CALL=clBuildProgram");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_OPENCL_FAIL_CALL=clBuildProgram");
-    state  = pretended_open();
-    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     call.z = block.address;
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_DRIVER);
     cr_assert_eq(memspan_error_last()->native_code, -11);
     cr_assert_str_eq(memspan_error_last()->native_text, "CL_BUILD_PROGRAM_FAILURE");
     cr_assert_not_null(strstr(memspan_error_last()->message, "pretended words"));
-    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
+    OK(table->free(state, 0, &block));
     pretended_close(state);
 }
 
@@ -221,9 +199,9 @@ Test(pretended_failures, hangs_and_crashes_on_demand)
 {
     int status;
 
-    PRETENDED("FAKE_OPENCL_CRASH=1");
+    PRETENDED("CRASH=1");
     status = end_of_child();
     cr_assert(WIFSIGNALED(status) && (WTERMSIG(status) == SIGABRT));
-    PRETENDED("FAKE_OPENCL_HANG=1");
+    PRETENDED("HANG=1");
     cr_assert_eq(end_of_child(), 0);
 }

@@ -2,43 +2,29 @@
 #ifndef MEMSPAN_TESTS_FAKES_OPENCL_FAKE_H
 #define MEMSPAN_TESTS_FAKES_OPENCL_FAKE_H
 
-/* A pretended OpenCL, as libOpenCL.so.1: small, strict, and breakable on demand.
+/* A pretended OpenCL, as libOpenCL.so.1: small, strict, and breakable on demand. Of tests/fakes/gpu
+ * it has the environment, the faults and the counts; its objects are its own.
  *
  * Commands run late: when something waits for them, never before, so that a missing wait shows.
  * On a device whose memory is apart, coarse-grain memory has a copy for the device; the host's is
- * spoilt while it is unmapped, so that a missing map or unmap shows. A broken rule is recorded as a
- * violation. Kernels are known by name and done by the host.
+ * spoilt while it is unmapped, so that a missing map or unmap shows. Kernels are known by name and
+ * done by the host.
  *
- * The environment, read at the first call and by fake_opencl_reset():
- *   FAKE_OPENCL_FAIL_AT=N      the N-th call fails
- *   FAKE_OPENCL_FAIL_CALL=NAME that call always fails
- *   FAKE_OPENCL_SVM=MASK       CL_DEVICE_SVM_CAPABILITIES (default 11)
- *   FAKE_OPENCL_APART=1        the devices' memory is not the host's; else they are processors
- *   FAKE_OPENCL_PLATFORMS=N    (default 1)    FAKE_OPENCL_DEVICES=N of each (default 1)
- *   FAKE_OPENCL_MEMORY=BYTES   capacity of each platform (default 64 MiB)
- *   FAKE_OPENCL_VERSION=TEXT   "OpenCL 1.2" (default "OpenCL 3.0")
- *   FAKE_OPENCL_LACKS=identity|doubles: a uuid and an address of zeros; no double precision
- *   FAKE_OPENCL_HANG=1, FAKE_OPENCL_CRASH=1: in clGetPlatformIDs */
+ * Its environment begins with FAKE_OPENCL_, and has besides:
+ *   SVM=MASK       CL_DEVICE_SVM_CAPABILITIES (default 11)
+ *   APART=1        the devices' memory is not the host's; else they are processors
+ *   PLATFORMS=N    (default 1)    DEVICES=N of each (default 1)
+ *   MEMORY=BYTES   capacity of each platform (default 64 MiB)
+ *   VERSION=TEXT   "OpenCL 1.2" (default "OpenCL 3.0")
+ *   LACKS=identity|doubles: a uuid and an address of zeros; no double precision
+ *   HANG=1, CRASH=1: in clGetPlatformIDs */
 
 #include "backends/opencl/opencl_api.h"
-#include <stdbool.h>
+#include "tests/fakes/gpu/gpu.h"
 
-#define FAKE_EXPORT __attribute__((visibility("default")))
-
-#define FAKE_DECLARE(name, optional, result, arguments) FAKE_EXPORT result name arguments;
+#define FAKE_DECLARE(name, optional, result, arguments) FAKE_API result name arguments;
 OPENCL_CALL_MAP(FAKE_DECLARE)
 #undef FAKE_DECLARE
-
-/* Forget counters and violations, read the environment again. */
-FAKE_EXPORT void fake_opencl_reset(void);
-/* The call that FAIL_AT made fail; "" when it was not reached. */
-FAKE_EXPORT const char *fake_opencl_failed_call(void);
-/* The first rule that was broken; "" when none was. */
-FAKE_EXPORT const char *fake_opencl_violation(void);
-/* Objects that live, all sorts together; SVM and host copies too. */
-FAKE_EXPORT int fake_opencl_live(void);
-/* Times that @p name was called. */
-FAKE_EXPORT unsigned fake_opencl_calls(const char *name);
 
 enum { FAKE_PLATFORMS = 4, FAKE_DEVICES = 4, FAKE_ARGS = 8 };
 
@@ -133,30 +119,43 @@ struct _cl_command_queue {
 };
 
 struct fake {
-    int fail_at;
-    char lacks[16];
-    char fail_call[48];
     cl_ulong svm;
     bool apart;
-    int platforms;
-    int devices;
-    size_t memory;
-    char version[32];
-    bool hang;
     bool crash;
-    int calls;
-    char failed[48];
-    char violation[160];
-    int live;
+    int platforms;
+    char version[32];
     struct fake_block *blocks;
     struct _cl_command_queue *queues;
 };
 extern struct fake fake;
 
-/* Every entry: takes the lock, counts, and is true when this call is to fail. */
-bool fake_enter(const char *name);
-void fake_leave(void);
-void fake_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Every entry begins with it; true when this call is to fail, with a code of its own. */
+static inline bool fake_fails(const char *name)
+{
+    (void)fake_enter(name, true);
+    return gpu.forced != 0;
+}
+
+/* The end of every entry. */
+static inline cl_int fake_answer(cl_int code)
+{
+    gpu.forced = 0;
+    return fake_leave(code);
+}
+
+#define BEGIN_OR_FAIL(code)                                                                        \
+    do {                                                                                           \
+        if (fake_fails(__func__)) {                                                                \
+            return fake_answer(code);                                                              \
+        }                                                                                          \
+    } while (0)
+/* Also when the call is made to fail: what is released goes, what was enqueued is over. */
+#define DO_ANYWAY(release)                                                                         \
+    do {                                                                                           \
+        bool fails_ = fake_fails(__func__);                                                        \
+        release;                                                                                   \
+        return fake_answer(fails_ ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);                     \
+    } while (0)
 
 struct fake_block *fake_block_at(const void *address);
 /* Where a device finds @p address: memory of another context is host memory to it. */

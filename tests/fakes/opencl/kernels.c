@@ -3,7 +3,6 @@
 
 #include "fake.h"
 #include "tests/fakes/arithmetic.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "memspan_"

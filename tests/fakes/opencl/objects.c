@@ -5,17 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+struct fake fake;
 static struct _cl_platform_id platforms[FAKE_PLATFORMS];
 static struct _cl_device_id devices[FAKE_PLATFORMS][FAKE_DEVICES];
 
-/* End of an entry that answers with a number. */
-static cl_int answer(cl_int code)
+static void read_more(void)
 {
-    fake_leave();
-    return code;
+    gpu.device_count = (int)fake_number("DEVICES", 1);
+    gpu.capacity     = (size_t)fake_number("MEMORY", 64L << 20);
+    fake.svm         = (cl_ulong)fake_number("SVM", 11);
+    fake.apart       = fake_number("APART", 0) != 0;
+    fake.crash       = fake_number("CRASH", 0) != 0;
+    fake.platforms   = (int)fake_number("PLATFORMS", 1);
+    fake_text("VERSION", "OpenCL 3.0", fake.version, sizeof(fake.version));
 }
+
+const struct fake_front fake_front = {
+    .prefix = "FAKE_OPENCL_", .fail_code = OPENCL_OUT_OF_RESOURCES, .read = read_more};
 
 static void *fresh(size_t size)
 {
@@ -24,13 +31,13 @@ static void *fresh(size_t size)
     if (object == NULL) {
         abort();
     }
-    fake.live++;
+    gpu.objects++;
     return object;
 }
 
 static void released(void *object)
 {
-    fake.live--;
+    gpu.objects--;
     free(object);
 }
 
@@ -40,26 +47,24 @@ static void *made(void *object, cl_int code, cl_int *code_p)
     if (code_p != NULL) {
         *code_p = code;
     }
-    fake_leave();
+    (void)fake_answer(0);
     return object;
 }
 
 cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *list, cl_uint *count)
 {
-    bool fails = fake_enter(__func__);
+    bool fails = fake_fails(__func__);
     int i;
 
     if (fake.crash) {
         abort();
     }
-    while (fake.hang) {
-        pause();
-    }
+    fake_hang();
     if (fails) {
-        return answer(OPENCL_OUT_OF_HOST_MEMORY);
+        return fake_answer(OPENCL_OUT_OF_HOST_MEMORY);
     }
     if (fake.platforms == 0) {
-        return answer(OPENCL_PLATFORM_NOT_FOUND_KHR);
+        return fake_answer(OPENCL_PLATFORM_NOT_FOUND_KHR);
     }
     for (i = 0; (i < fake.platforms) && (list != NULL) && (i < (int)room); i++) {
         platforms[i].index = i;
@@ -68,13 +73,13 @@ cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *list, cl_uint *count)
     if (count != NULL) {
         *count = (cl_uint)fake.platforms;
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 static cl_int give(const void *value, size_t size, size_t room, void *to, size_t *size_p)
 {
     if ((to != NULL) && (room < size)) {
-        return answer(OPENCL_INVALID_VALUE);
+        return fake_answer(OPENCL_INVALID_VALUE);
     }
     if (to != NULL) {
         memcpy(to, value, size);
@@ -82,7 +87,7 @@ static cl_int give(const void *value, size_t size, size_t room, void *to, size_t
     if (size_p != NULL) {
         *size_p = size;
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, void *to,
@@ -90,9 +95,7 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, voi
 {
     char name[32];
 
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     snprintf(name, sizeof(name), "Pretended %d", platform->index);
     if (what == OPENCL_PLATFORM_NAME) {
         return give(name, strlen(name) + 1, room, to, size_p);
@@ -105,20 +108,18 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint room, c
 {
     int i;
 
-    (void)type;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     /* The last platform of several has no device. */
-    if ((fake.devices == 0) || ((platform->index == fake.platforms - 1) && (fake.platforms > 2))) {
-        return answer(OPENCL_DEVICE_NOT_FOUND);
+    if ((gpu.device_count == 0) ||
+        ((platform->index == fake.platforms - 1) && (fake.platforms > 2))) {
+        return fake_answer(OPENCL_DEVICE_NOT_FOUND);
     }
-    for (i = 0; (i < fake.devices) && (i < (int)room); i++) {
+    for (i = 0; (i < gpu.device_count) && (i < (int)room); i++) {
         devices[platform->index][i] = (struct _cl_device_id){platform, i};
         list[i]                     = &devices[platform->index][i];
     }
-    *count = (cl_uint)fake.devices;
-    return answer(OPENCL_SUCCESS);
+    *count = (cl_uint)gpu.device_count;
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 static const char *info_text(cl_uint what)
@@ -147,11 +148,9 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     cl_ulong number                = 0;
     size_t group                   = 256;
     static const char zeros[OPENCL_UUID_SIZE_KHR];
-    bool no_identity = (strcmp(fake.lacks, "identity") == 0);
+    bool no_identity = fake_lacks("identity");
 
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if (words != NULL) {
         return give(words, strlen(words) + 1, room, to, size_p);
     }
@@ -169,24 +168,24 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
         return give(no_identity ? (const void *)zeros : &bus, sizeof(bus), room, to, size_p);
     case OPENCL_DEVICE_UUID_KHR:
         return no_identity ? give(zeros, sizeof(zeros), room, to, size_p)
-                           : answer(OPENCL_INVALID_VALUE);
+                           : fake_answer(OPENCL_INVALID_VALUE);
     case OPENCL_DEVICE_TYPE:
         number = fake.apart ? 4 : OPENCL_DEVICE_TYPE_CPU;
         break;
     case OPENCL_DEVICE_DOUBLE_FP_CONFIG:
-        number = (strcmp(fake.lacks, "doubles") == 0) ? 0 : 63;
+        number = fake_lacks("doubles") ? 0 : 63;
         break;
     case OPENCL_DEVICE_GLOBAL_MEM_SIZE:
-        number = fake.memory;
+        number = gpu.capacity;
         break;
     case OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        number = fake.memory / 2;
+        number = gpu.capacity / 2;
         break;
     case OPENCL_DEVICE_SVM_CAPABILITIES:
         number = fake.svm;
         break;
     default:
-        return answer(OPENCL_INVALID_VALUE);
+        return fake_answer(OPENCL_INVALID_VALUE);
     }
     return give(&number, sizeof(number), room, to, size_p);
 }
@@ -197,10 +196,7 @@ cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_d
 {
     cl_context context;
 
-    (void)properties;
-    (void)notify;
-    (void)data;
-    if (fake_enter(__func__) || (count == 0)) {
+    if (fake_fails(__func__) || (count == 0)) {
         return made(NULL, OPENCL_DEVICE_NOT_AVAILABLE, code_p);
     }
     context           = fresh(sizeof(*context));
@@ -210,10 +206,7 @@ cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_d
 
 cl_int clReleaseContext(cl_context context)
 {
-    bool fails = fake_enter(__func__);
-
-    released(context);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(context));
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *pages,
@@ -221,7 +214,7 @@ cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *
 {
     cl_mem buffer;
 
-    if (fake_enter(__func__)) {
+    if (fake_fails(__func__)) {
         return made(NULL, OPENCL_MEM_OBJECT_ALLOCATION_FAILURE, code_p);
     }
     buffer           = fresh(sizeof(*buffer));
@@ -255,7 +248,7 @@ static void check_unused(cl_mem buffer)
 
 cl_int clReleaseMemObject(cl_mem buffer)
 {
-    bool fails = fake_enter(__func__);
+    bool fails = fake_fails(__func__);
 
     if (!buffer->own_data) {
         check_unused(buffer);
@@ -264,7 +257,7 @@ cl_int clReleaseMemObject(cl_mem buffer)
         free(buffer->data);
     }
     released(buffer);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **lines,
@@ -272,8 +265,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
 {
     cl_program program;
 
-    (void)sizes;
-    if (fake_enter(__func__) || (count == 0) || (lines[0] == NULL)) {
+    if (fake_fails(__func__) || (count == 0) || (lines[0] == NULL)) {
         return made(NULL, OPENCL_OUT_OF_HOST_MEMORY, code_p);
     }
     program          = fresh(sizeof(*program));
@@ -283,25 +275,15 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
 
 cl_int clReleaseProgram(cl_program program)
 {
-    bool fails = fake_enter(__func__);
-
-    released(program);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(program));
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *list,
                       const char *options, void (*notify)(cl_program, void *), void *data)
 {
-    (void)count;
-    (void)list;
-    (void)options;
-    (void)notify;
-    (void)data;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_BUILD_PROGRAM_FAILURE);
-    }
+    BEGIN_OR_FAIL(OPENCL_BUILD_PROGRAM_FAILURE);
     program->built = true;
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_uint what, size_t room,
@@ -309,12 +291,7 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_uint wh
 {
     static const char words[] = "line 1: pretended words of the compiler";
 
-    (void)program;
-    (void)device;
-    (void)what;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     return give(words, sizeof(words), room, to, size_p);
 }
 
@@ -322,7 +299,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code_p)
 {
     cl_kernel kernel;
 
-    if (fake_enter(__func__) || !program->built) {
+    if (fake_fails(__func__) || !program->built) {
         return made(NULL, OPENCL_INVALID_PROGRAM_EXECUTABLE, code_p);
     }
     kernel          = fresh(sizeof(*kernel));
@@ -333,35 +310,28 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code_p)
 
 cl_int clReleaseKernel(cl_kernel kernel)
 {
-    bool fails = fake_enter(__func__);
-
-    released(kernel);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(released(kernel));
 }
 
 static cl_int set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *value, bool address)
 {
     if ((index >= FAKE_ARGS) || (size > 8)) {
-        return answer(OPENCL_INVALID_ARG_INDEX);
+        return fake_answer(OPENCL_INVALID_ARG_INDEX);
     }
     kernel->args[index] = (struct fake_arg){.set = true, .is_address = address, .size = size};
     memcpy(kernel->args[index].bytes, value, size);
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_INVALID_ARG_VALUE);
-    }
+    BEGIN_OR_FAIL(OPENCL_INVALID_ARG_VALUE);
     return set_arg(kernel, index, size, value, false);
 }
 
 cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
 {
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_INVALID_ARG_VALUE);
-    }
+    BEGIN_OR_FAIL(OPENCL_INVALID_ARG_VALUE);
     return set_arg(kernel, index, sizeof(value), &value, true);
 }
 
@@ -369,14 +339,12 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_uint what, size_t size, const vo
 {
     size_t i;
 
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_HOST_MEMORY);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     if (what != OPENCL_KERNEL_EXEC_INFO_SVM_PTRS) {
-        return answer(OPENCL_SUCCESS);
+        return fake_answer(OPENCL_SUCCESS);
     }
     if ((size == 0) || (size > sizeof(kernel->pointers))) {
-        return answer(OPENCL_INVALID_VALUE);
+        return fake_answer(OPENCL_INVALID_VALUE);
     }
     memcpy(kernel->pointers, value, size);
     kernel->pointer_count = size / sizeof(void *);
@@ -385,5 +353,5 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_uint what, size_t size, const vo
             fake_broken("a kernel is told of %p, which is no memory", kernel->pointers[i]);
         }
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }

@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
 #include <errno.h>
 #include <string.h>
@@ -12,57 +11,45 @@
 
 static const memspan_backend_t *const table = &msp_backend_opencl;
 
-static void ok(memspan_status_t status)
-{
-    cr_assert_eq(status, MEMSPAN_OK, "%s", memspan_error_text());
-}
-
 static void fill(struct opencl_state *state, int ordinal, void *queue, void *z, double a)
 {
     memspan_kernel_call_t call = {sizeof(call), MEMSPAN_KERNEL_FILL, 100, a, NULL, NULL, z};
 
-    ok(table->launch(state, ordinal, queue, &call));
+    OK(table->launch(state, ordinal, queue, &call));
 }
 
 TestSuite(pretended_rules, .init = pretended_find, .timeout = 30);
 
 Test(pretended_rules, managed_memory_goes_there_and_back)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
     double *z;
     int i;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1", "SVM=1");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
 
-    PRETENDED("FAKE_OPENCL_APART=1", "FAKE_OPENCL_SVM=1");
-    state  = pretended_open();
-    block  = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
     z      = block.address;
     z[200] = 8;
     for (i = 0; i < 10; i++) {
         fill(state, 0, NULL, z, i);
     }
     cr_assert_eq(pretended.calls("clEnqueueSVMUnmap"), 1, "a row of launches unmaps once");
-    ok(table->synchronize(state, 0, NULL));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(z[0], 9);
     cr_assert_eq(z[200], 8);
     cr_assert_eq(pretended.calls("clEnqueueSVMMap"), 2, "at first, and after the launches");
-    ok(table->synchronize(state, 0, NULL));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(pretended.calls("clEnqueueSVMMap"), 2);
     cr_assert_eq(pretended.calls("clSetKernelExecInfo"), 1);
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(pretended_rules, an_idle_queue_costs_no_wait)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_OPENCL_APART=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    ok(table->synchronize(state, 0, NULL));
-    ok(table->free(state, 0, &block));
+    OK(table->synchronize(state, 0, NULL));
+    OK(table->free(state, 0, &block));
     cr_assert_eq(pretended.calls("clFinish"), 0);
     pretended_close(state);
 }
@@ -70,7 +57,7 @@ Test(pretended_rules, an_idle_queue_costs_no_wait)
 /* The memory of a processor is copied by the calling thread: after the kernels, by no command. */
 Test(pretended_rules, a_processor_copies_without_its_driver)
 {
-    static const char *const machines[] = {"FAKE_OPENCL_SVM=11", "FAKE_OPENCL_SVM=1"};
+    static const char *const machines[] = {"SVM=11", "SVM=1"};
     int i;
 
     for (i = 0; i < 2; i++) {
@@ -78,30 +65,27 @@ Test(pretended_rules, a_processor_copies_without_its_driver)
         memspan_block_t block;
         double value = 0;
 
-        PRETENDED(machines[i]);
-        state = pretended_open();
+        state = PRETENDED_OPEN(machines[i]);
         block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
         fill(state, 0, NULL, block.address, 6);
-        ok(table->copy(state, 0, NULL, &value, block.address, sizeof(value)));
-        ok(table->fill(state, 0, NULL, block.address, 0, 16));
-        ok(table->synchronize(state, 0, NULL));
+        OK(table->copy(state, 0, NULL, &value, block.address, sizeof(value)));
+        OK(table->fill(state, 0, NULL, block.address, 0, 16));
+        OK(table->synchronize(state, 0, NULL));
         cr_assert_eq(value, 6, "%s: %g", machines[i], value);
         cr_assert_eq(pretended.calls("clEnqueueSVMMemcpy"), (i == 0) ? 0 : 1);
         cr_assert_eq(pretended.calls("clEnqueueSVMMemFill"), (i == 0) ? 0 : 1);
-        ok(table->free(state, 0, &block));
+        OK(table->free(state, 0, &block));
         pretended_close(state);
     }
 }
 
 Test(pretended_rules, pointers_are_followed_into_every_kind)
 {
-    struct opencl_state *state;
     memspan_block_t blocks[3];
     void **first;
     int i;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1");
 
-    PRETENDED("FAKE_OPENCL_APART=1");
-    state = pretended_open();
     for (i = 0; i < 3; i++) {
         blocks[i] =
             pretended_take(state, 0, (i == 1) ? MEMSPAN_KIND_COHERENT : MEMSPAN_KIND_MANAGED);
@@ -110,49 +94,47 @@ Test(pretended_rules, pointers_are_followed_into_every_kind)
         *(void **)blocks[i].address = blocks[i + 1].address;
     }
     first = blocks[0].address;
-    ok(table->launch(state, 0, NULL,
+    OK(table->launch(state, 0, NULL,
                      &(memspan_kernel_call_t){sizeof(memspan_kernel_call_t), MEMSPAN_KERNEL_CHASE,
                                               2, 0, first, NULL, first + 1}));
-    ok(table->synchronize(state, 0, NULL));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(first[1], blocks[2].address);
     /* Memory that is newer than the kernel. */
-    ok(table->free(state, 0, &blocks[2]));
+    OK(table->free(state, 0, &blocks[2]));
     blocks[2]                   = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
     *(void **)blocks[2].address = first;
     *(void **)blocks[1].address = blocks[2].address;
-    ok(table->launch(state, 0, NULL,
+    OK(table->launch(state, 0, NULL,
                      &(memspan_kernel_call_t){sizeof(memspan_kernel_call_t), MEMSPAN_KERNEL_CHASE,
                                               3, 0, first, NULL, first + 1}));
-    ok(table->synchronize(state, 0, NULL));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(first[1], first);
     for (i = 0; i < 3; i++) {
-        ok(table->free(state, 0, &blocks[i]));
+        OK(table->free(state, 0, &blocks[i]));
     }
     pretended_close(state);
 }
 
 Test(pretended_rules, a_kernel_forgets_memory_that_is_gone)
 {
-    struct opencl_state *state;
     memspan_block_t block;
     int i;
+    struct opencl_state *state = PRETENDED_OPEN("SVM=1");
 
-    PRETENDED("FAKE_OPENCL_SVM=1");
-    state = pretended_open();
     for (i = 0; i < 3; i++) {
         void *pages;
         void *address;
         void *cookie;
         block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
         fill(state, 0, NULL, block.address, i);
-        ok(table->free(state, 0, &block));
+        OK(table->free(state, 0, &block));
         pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        ok(table->import(state, 0, pages, 4096, &address, &cookie));
+        OK(table->import(state, 0, pages, 4096, &address, &cookie));
         fill(state, 0, NULL, pages, i + 5);
-        ok(table->synchronize(state, 0, NULL));
+        OK(table->synchronize(state, 0, NULL));
         cr_assert_eq(((double *)pages)[99], i + 5);
         fill(state, 0, NULL, pages, i + 6);
-        ok(table->release(state, 0, pages, 4096, cookie));
+        OK(table->release(state, 0, pages, 4096, cookie));
         cr_assert_eq(((double *)pages)[99], i + 6, "releasing waits for the kernel");
         munmap(pages, 4096);
     }
@@ -161,23 +143,20 @@ Test(pretended_rules, a_kernel_forgets_memory_that_is_gone)
 
 Test(pretended_rules, queues_wait_for_each_other)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
     void *queues[2];
     double *z;
     int i;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1", "DEVICES=2");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
 
-    PRETENDED("FAKE_OPENCL_APART=1", "FAKE_OPENCL_DEVICES=2");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    z     = block.address;
+    z = block.address;
     for (i = 0; i < 2; i++) {
-        ok(table->queue_create(state, i, &queues[i]));
+        OK(table->queue_create(state, i, &queues[i]));
     }
     z[300] = 3;
     fill(state, 0, queues[0], z, 1);
     fill(state, 1, queues[1], z + 100, 2);
-    ok(table->synchronize(state, 1, queues[1]));
+    OK(table->synchronize(state, 1, queues[1]));
     cr_assert_eq(z[0], 1);
     cr_assert_eq(z[100], 2);
     cr_assert_eq(z[300], 3);
@@ -185,65 +164,56 @@ Test(pretended_rules, queues_wait_for_each_other)
     /* Freed while both have work. */
     fill(state, 0, queues[0], z, 1);
     fill(state, 1, queues[1], z + 100, 2);
-    ok(table->free(state, 0, &block));
+    OK(table->free(state, 0, &block));
     for (i = 0; i < 2; i++) {
-        ok(table->queue_destroy(state, i, queues[i]));
+        OK(table->queue_destroy(state, i, queues[i]));
     }
     pretended_close(state);
 }
 
 Test(pretended_rules, busy_queues_are_waited_for)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
     void *queue;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
-    PRETENDED("FAKE_OPENCL_APART=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    ok(table->queue_create(state, 0, &queue));
+    OK(table->queue_create(state, 0, &queue));
     fill(state, 0, queue, block.address, 1);
-    ok(table->queue_destroy(state, 0, queue));
+    OK(table->queue_destroy(state, 0, queue));
     cr_expect_str_empty(pretended.violation());
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(pretended_rules, platforms_copy_through_the_host)
 {
-    struct opencl_state *state;
     memspan_block_t a;
     memspan_block_t b;
-    double value = 0;
+    double value               = 0;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1", "PLATFORMS=2");
 
-    PRETENDED("FAKE_OPENCL_APART=1", "FAKE_OPENCL_PLATFORMS=2");
-    state = pretended_open();
     cr_assert_eq(table->device_count(state), 2);
     a = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     b = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
     fill(state, 0, NULL, a.address, 6);
-    ok(table->copy(state, 1, NULL, b.address, a.address, PRETENDED_BYTES));
-    ok(table->copy(state, 1, NULL, &value, (double *)b.address + 99, sizeof(value)));
-    ok(table->synchronize(state, 1, NULL));
+    OK(table->copy(state, 1, NULL, b.address, a.address, PRETENDED_BYTES));
+    OK(table->copy(state, 1, NULL, &value, (double *)b.address + 99, sizeof(value)));
+    OK(table->synchronize(state, 1, NULL));
     cr_assert_eq(value, 6);
     fill(state, 0, NULL, a.address, 7);
-    ok(table->copy(state, 0, NULL, b.address, a.address, PRETENDED_BYTES));
+    OK(table->copy(state, 0, NULL, b.address, a.address, PRETENDED_BYTES));
     fill(state, 1, NULL, (double *)b.address + 50, 1);
-    ok(table->copy(state, 1, NULL, &value, b.address, sizeof(value)));
-    ok(table->synchronize(state, 1, NULL));
+    OK(table->copy(state, 1, NULL, &value, b.address, sizeof(value)));
+    OK(table->synchronize(state, 1, NULL));
     cr_assert_eq(value, 7);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
-    ok(table->free(state, 0, &a));
-    ok(table->free(state, 1, &b));
-    pretended_close(state);
+    OK(table->free(state, 0, &a));
+    pretended_end(state, 1, &b);
 }
 
 Test(pretended_rules, leaves_out_what_is_broken)
 {
-    struct opencl_state *state;
+    struct opencl_state *state = PRETENDED_OPEN("PLATFORMS=3", "DEVICES=2");
 
-    PRETENDED("FAKE_OPENCL_PLATFORMS=3", "FAKE_OPENCL_DEVICES=2");
-    state = pretended_open();
     cr_assert_eq(table->device_count(state), 4, "the third platform has no device");
     pretended_close(state);
 }
@@ -252,13 +222,10 @@ Test(pretended_rules, combining_kernels_are_compiled_once)
 {
     static const memspan_operation_t operations[] = {MEMSPAN_OPERATION_SUM, MEMSPAN_OPERATION_XOR,
                                                      MEMSPAN_OPERATION_SUM};
-    struct opencl_state *state;
-    memspan_block_t block;
     size_t i;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
 
-    PRETENDED("FAKE_OPENCL_APART=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
     for (i = 0; i < 3; i++) {
         memspan_kernel_call_t call = {
             sizeof(call),  MEMSPAN_KERNEL_COMBINE(operations[i], MEMSPAN_ELEMENT_U32),
@@ -266,21 +233,20 @@ Test(pretended_rules, combining_kernels_are_compiled_once)
             block.address, block.address,
             block.address};
 
-        ok(table->launch(state, 0, NULL, &call));
+        OK(table->launch(state, 0, NULL, &call));
     }
     cr_assert_eq(pretended.calls("clBuildProgram"), 1);
     cr_assert_eq(pretended.calls("clCreateKernel"), 2);
     fill(state, 0, NULL, block.address, 1);
     cr_assert_eq(pretended.calls("clBuildProgram"), 2, "the others are in a text of their own");
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 static memspan_device_info_t describe(struct opencl_state *state)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
 
-    ok(table->device_describe(state, 0, &info));
+    OK(table->device_describe(state, 0, &info));
     return info;
 }
 
@@ -294,15 +260,13 @@ Test(pretended_rules, offers_what_there_is)
         unsigned kinds;
         unsigned without_gain;
     } cases[] = {
-        {"FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=0",
-         BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED), BIT(MANAGED)},
-        {"FAKE_OPENCL_SVM=11", "FAKE_OPENCL_APART=1",
-         BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED), 0},
-        {"FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=1", BIT(DEVICE) | BIT(MANAGED), 0},
-        {"FAKE_OPENCL_SVM=1", "FAKE_OPENCL_APART=0", BIT(DEVICE) | BIT(MANAGED) | BIT(HOST_PINNED),
-         0},
-        {"FAKE_OPENCL_SVM=0", "FAKE_OPENCL_APART=1", 0, 0},
-        {"FAKE_OPENCL_SVM=0", "FAKE_OPENCL_APART=0", BIT(HOST_PINNED), 0},
+        {"SVM=11", "APART=0", BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED),
+         BIT(MANAGED)},
+        {"SVM=11", "APART=1", BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED), 0},
+        {"SVM=1", "APART=1", BIT(DEVICE) | BIT(MANAGED), 0},
+        {"SVM=1", "APART=0", BIT(DEVICE) | BIT(MANAGED) | BIT(HOST_PINNED), 0},
+        {"SVM=0", "APART=1", 0, 0},
+        {"SVM=0", "APART=0", BIT(HOST_PINNED), 0},
     };
     size_t i;
     int kind;
@@ -310,15 +274,13 @@ Test(pretended_rules, offers_what_there_is)
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct opencl_state *state;
         memspan_device_info_t info;
-        PRETENDED(cases[i].svm, cases[i].apart);
-        state = pretended_open();
+        state = PRETENDED_OPEN(cases[i].svm, cases[i].apart);
         info  = describe(state);
         cr_assert_eq(info.kinds, cases[i].kinds, "%s %s: %#x", cases[i].svm, cases[i].apart,
                      info.kinds);
         cr_assert_eq(info.kinds_without_gain, cases[i].without_gain);
-        cr_assert_eq(info.kinds_migratable, (strcmp(cases[i].apart, "FAKE_OPENCL_APART=1") == 0)
-                                                ? (info.kinds & BIT(MANAGED))
-                                                : 0);
+        cr_assert_eq(info.kinds_migratable,
+                     (strcmp(cases[i].apart, "APART=1") == 0) ? (info.kinds & BIT(MANAGED)) : 0);
         for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
             cr_assert_str_not_empty(info.kind_note[kind]);
         }
@@ -328,22 +290,18 @@ Test(pretended_rules, offers_what_there_is)
 
 Test(pretended_rules, atomics_are_reported_apart)
 {
-    struct opencl_state *state;
     memspan_kernel_call_t call = {sizeof(call), MEMSPAN_KERNEL_ADD_ATOMIC, 1, 1, NULL, NULL, NULL};
     memspan_block_t block;
+    struct opencl_state *state = PRETENDED_OPEN("SVM=3");
 
-    PRETENDED("FAKE_OPENCL_SVM=3");
-    state = pretended_open();
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_COHERENT, MEMSPAN_HOST).coherence,
                  MEMSPAN_COHERENCE_CONCURRENT);
     cr_assert_eq(describe(state).capabilities & MEMSPAN_CAN_HOST_ATOMICS, 0);
     block  = pretended_take(state, 0, MEMSPAN_KIND_COHERENT);
     call.z = block.address;
     cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
-    PRETENDED("FAKE_OPENCL_SVM=11");
-    state = pretended_open();
+    pretended_end(state, 0, &block);
+    state = PRETENDED_OPEN("SVM=11");
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_COHERENT, 0).coherence,
                  MEMSPAN_COHERENCE_ATOMIC);
     pretended_close(state);
@@ -351,34 +309,29 @@ Test(pretended_rules, atomics_are_reported_apart)
 
 Test(pretended_rules, old_platforms_are_asked_for_nothing_new)
 {
-    struct opencl_state *state;
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
     memspan_block_t block;
+    struct opencl_state *state = PRETENDED_OPEN("VERSION=OpenCL 1.2", "SVM=11");
 
-    PRETENDED("FAKE_OPENCL_VERSION=OpenCL 1.2", "FAKE_OPENCL_SVM=11");
-    state = pretended_open();
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
     block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
     fill(state, 0, NULL, block.address, 4);
-    ok(table->synchronize(state, 0, NULL));
+    OK(table->synchronize(state, 0, NULL));
     cr_assert_eq(*(double *)block.address, 4);
     cr_assert_eq(pretended.calls("clSVMAlloc"), 0);
     cr_assert_eq(pretended.calls("clSetKernelExecInfo"), 0);
     cr_assert_eq(pretended.calls("clCreateCommandQueueWithProperties"), 0);
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 Test(pretended_rules, memory_runs_out_and_comes_back)
 {
-    struct opencl_state *state;
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 300 << 10);
     memspan_block_t blocks[8];
     int count = 0;
     int i;
+    struct opencl_state *state = PRETENDED_OPEN("MEMORY=1048576");
 
-    PRETENDED("FAKE_OPENCL_MEMORY=1048576");
-    state = pretended_open();
     while ((count < 8) && (table->alloc(state, 0, &request, &blocks[count]) == MEMSPAN_OK)) {
         count++;
     }
@@ -386,7 +339,7 @@ Test(pretended_rules, memory_runs_out_and_comes_back)
     cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_NO_MEMORY);
     cr_assert_str_eq(memspan_error_last()->call, "clSVMAlloc");
     for (i = 0; i < count; i++) {
-        ok(table->free(state, 0, &blocks[i]));
+        OK(table->free(state, 0, &blocks[i]));
     }
     request.size_bytes = 600 << 10;
     cr_assert_eq(table->alloc(state, 0, &request, &blocks[0]), MEMSPAN_ERR_NO_MEMORY);
@@ -396,26 +349,20 @@ Test(pretended_rules, memory_runs_out_and_comes_back)
 
 Test(pretended_rules, prefetches_where_memory_moves)
 {
-    struct opencl_state *state;
-    memspan_block_t block;
+    struct opencl_state *state = PRETENDED_OPEN("APART=1");
+    memspan_block_t block      = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
 
-    PRETENDED("FAKE_OPENCL_APART=1");
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
     cr_assert_eq(block.flags & MEMSPAN_BLOCK_MIGRATABLE, MEMSPAN_BLOCK_MIGRATABLE);
-    ok(table->prefetch(state, 0, NULL, block.address, 4096, MEMSPAN_HOST));
+    OK(table->prefetch(state, 0, NULL, block.address, 4096, MEMSPAN_HOST));
     cr_assert_eq(pretended.calls("clEnqueueSVMMigrateMem"), 0, "it is there already");
-    ok(table->prefetch(state, 0, NULL, block.address, 4096, 0));
+    OK(table->prefetch(state, 0, NULL, block.address, 4096, 0));
     cr_assert_eq(pretended.calls("clEnqueueSVMMigrateMem"), 1);
-    ok(table->synchronize(state, 0, NULL));
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
-    PRETENDED("FAKE_OPENCL_APART=0");
-    state = pretended_open();
+    OK(table->synchronize(state, 0, NULL));
+    pretended_end(state, 0, &block);
+    state = PRETENDED_OPEN("APART=0");
     block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
     cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, 0), MEMSPAN_ERR_UNSUPPORTED);
-    ok(table->free(state, 0, &block));
-    pretended_close(state);
+    pretended_end(state, 0, &block);
 }
 
 /* Bytes of this process that may not be swapped. */
@@ -432,7 +379,7 @@ static uint64_t locked_bytes(void)
 /* Memory that we lock is unlocked before the driver has it again; pages of ours are unmapped. */
 Test(pretended_rules, pinned_memory_is_given_back_as_it_was)
 {
-    static const char *const machines[] = {"FAKE_OPENCL_SVM=3", "FAKE_OPENCL_SVM=0"};
+    static const char *const machines[] = {"SVM=3", "SVM=0"};
     int i;
 
     for (i = 0; i < 2; i++) {
@@ -440,12 +387,11 @@ Test(pretended_rules, pinned_memory_is_given_back_as_it_was)
         memspan_block_t block;
         uint64_t before;
 
-        PRETENDED(machines[i]);
-        state  = pretended_open();
+        state  = PRETENDED_OPEN(machines[i]);
         before = locked_bytes();
         block  = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
         cr_assert_gt(locked_bytes(), before, "%s", machines[i]);
-        ok(table->free(state, 0, &block));
+        OK(table->free(state, 0, &block));
         cr_assert_eq(locked_bytes(), before, "%s", machines[i]);
         if (i == 1) {
             cr_assert_eq(msync(block.address, 4096, MS_ASYNC), -1, "the pages are still mapped");
@@ -461,11 +407,9 @@ Test(pretended_rules, pinned_memory_is_given_back_as_it_was)
 Test(pretended_rules, zeros_identify_no_device)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
-    struct opencl_state *state;
+    struct opencl_state *state = PRETENDED_OPEN("LACKS=identity");
 
-    PRETENDED("FAKE_OPENCL_LACKS=identity");
-    state = pretended_open();
-    ok(table->device_describe(state, 0, &info));
+    OK(table->device_describe(state, 0, &info));
     cr_assert_eq(strncmp(info.uid, "opencl:", 7), 0, "%s", info.uid);
     cr_assert_str_empty(info.pci_address);
     cr_assert_eq(info.numa_node, -1);

@@ -2,18 +2,10 @@
 /* work.c: queues, commands, shared memory, and the kernels. */
 
 #include "fake.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { SPOILT = 0xEE };
-
-static cl_int answer(cl_int code)
-{
-    fake_leave();
-    return code;
-}
 
 struct fake_block *fake_block_at(const void *address)
 {
@@ -46,7 +38,7 @@ static void unref(struct _cl_event *event)
 {
     event->references--;
     if (event->references == 0) {
-        fake.live--;
+        gpu.objects--;
         free(event);
     }
 }
@@ -144,7 +136,7 @@ static struct fake_command *enqueue(struct _cl_command_queue *queue, enum fake_c
         command->event             = calloc(1, sizeof(*command->event));
         command->event->queue      = queue;
         command->event->references = 2;
-        fake.live++;
+        gpu.objects++;
         *event_p = command->event;
     }
     while (*link != NULL) {
@@ -158,23 +150,21 @@ static cl_command_queue new_queue(cl_context context, cl_int *code_p)
 {
     cl_command_queue queue = calloc(1, sizeof(*queue));
 
-    fake.live++;
+    gpu.objects++;
     queue->context = context;
     queue->next    = fake.queues;
     fake.queues    = queue;
     *code_p        = OPENCL_SUCCESS;
-    fake_leave();
+    (void)fake_answer(0);
     return queue;
 }
 
 cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                     const cl_ulong *properties, cl_int *code_p)
 {
-    (void)device;
-    (void)properties;
-    if (fake_enter(__func__)) {
+    if (fake_fails(__func__)) {
         *code_p = OPENCL_OUT_OF_RESOURCES;
-        fake_leave();
+        (void)fake_answer(0);
         return NULL;
     }
     return new_queue(context, code_p);
@@ -183,11 +173,9 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_bitfield flags,
                                       cl_int *code_p)
 {
-    (void)device;
-    (void)flags;
-    if (fake_enter(__func__)) {
+    if (fake_fails(__func__)) {
         *code_p = OPENCL_OUT_OF_RESOURCES;
-        fake_leave();
+        (void)fake_answer(0);
         return NULL;
     }
     return new_queue(context, code_p);
@@ -195,7 +183,7 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
 
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
-    bool fails = fake_enter(__func__);
+    bool fails = fake_fails(__func__);
     struct _cl_command_queue **link;
 
     if (queue->commands != NULL) {
@@ -205,41 +193,33 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
     for (link = &fake.queues; *link != queue; link = &(*link)->next) {
     }
     *link = queue->next;
-    fake.live--;
+    gpu.objects--;
     free(queue);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 
 cl_int clFlush(cl_command_queue queue)
 {
     struct fake_command *command;
 
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     for (command = queue->commands; command != NULL; command = command->next) {
         if (command->event != NULL) {
             command->event->flushed = true;
         }
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 /* A failure to wait is a device that is lost: what was enqueued is over all the same. */
 cl_int clFinish(cl_command_queue queue)
 {
-    bool fails = fake_enter(__func__);
-
-    fake_run(queue, NULL);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(fake_run(queue, NULL));
 }
 
 cl_int clReleaseEvent(cl_event event)
 {
-    bool fails = fake_enter(__func__);
-
-    unref(event);
-    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    DO_ANYWAY(unref(event));
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
@@ -247,45 +227,36 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const
 {
     cl_uint i;
 
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     for (i = 0; i < count; i++) {
         enqueue(queue, FAKE_WAIT, event_p)->wait = events[i];
         events[i]->references++;
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool wait, size_t offset,
                            size_t size, void *to, cl_uint count, const cl_event *events,
                            cl_event *event_p)
 {
-    (void)wait;
-    (void)count;
-    (void)events;
-    (void)event_p;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     fake_run(queue, NULL);
     memcpy(to, buffer->data + offset, size);
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 void *clSVMAlloc(cl_context context, cl_bitfield flags, size_t size, cl_uint align)
 {
     struct fake_block *block;
-    bool fails = fake_enter(__func__);
+    bool fails = fake_fails(__func__);
 
-    (void)align;
-    if (fails || (size > fake.memory / 2) || (context->used_bytes + size > fake.memory) ||
+    if (fails || (size > gpu.capacity / 2) || (context->used_bytes + size > gpu.capacity) ||
         (fake.svm == 0) ||
         (((flags & OPENCL_MEM_SVM_FINE_GRAIN_BUFFER) != 0) &&
          ((fake.svm & OPENCL_DEVICE_SVM_FINE_GRAIN_BUFFER) == 0)) ||
         (((flags & OPENCL_MEM_SVM_ATOMICS) != 0) &&
          ((fake.svm & OPENCL_DEVICE_SVM_ATOMICS) == 0))) {
-        fake_leave();
+        (void)fake_answer(0);
         return NULL;
     }
     block          = calloc(1, sizeof(*block));
@@ -298,8 +269,8 @@ void *clSVMAlloc(cl_context context, cl_bitfield flags, size_t size, cl_uint ali
     context->used_bytes += size;
     block->next = fake.blocks;
     fake.blocks = block;
-    fake.live++;
-    fake_leave();
+    gpu.objects++;
+    (void)fake_answer(0);
     return block->base;
 }
 
@@ -309,14 +280,14 @@ void clSVMFree(cl_context context, void *address)
     struct fake_block *block;
     struct _cl_command_queue *queue;
 
-    fake_enter(__func__);
+    (void)fake_fails(__func__);
     while ((*link != NULL) && ((*link)->base != address)) {
         link = &(*link)->next;
     }
     block = *link;
     if ((block == NULL) || (block->context != context)) {
         fake_broken("%p is freed, which is no memory of the context", address);
-        fake_leave();
+        (void)fake_answer(0);
         return;
     }
     for (queue = fake.queues; queue != NULL; queue = queue->next) {
@@ -325,16 +296,16 @@ void clSVMFree(cl_context context, void *address)
         }
     }
     /* Where an unmap was made to fail, there was no other way. */
-    if (block->mapped && (strcmp(fake.failed, "clEnqueueSVMUnmap") != 0)) {
+    if (block->mapped && (strcmp(gpu.failed, "clEnqueueSVMUnmap") != 0)) {
         fake_broken("%p is freed while it is mapped", address);
     }
     *link = block->next;
     context->used_bytes -= block->size;
-    fake.live--;
+    gpu.objects--;
     free(block->copy);
     free(block->base);
     free(block);
-    fake_leave();
+    (void)fake_answer(0);
 }
 
 static cl_int map(cl_command_queue queue, bool map_it, bool wait, void *address, cl_event *event_p)
@@ -342,7 +313,7 @@ static cl_int map(cl_command_queue queue, bool map_it, bool wait, void *address,
     struct fake_block *block = fake_block_at(address);
 
     if (block == NULL) {
-        return answer(OPENCL_INVALID_VALUE);
+        return fake_answer(OPENCL_INVALID_VALUE);
     }
     if (block->mapped == map_it) {
         fake_broken("%s of %p that already is", map_it ? "map" : "unmap", address);
@@ -352,30 +323,20 @@ static cl_int map(cl_command_queue queue, bool map_it, bool wait, void *address,
     if (wait) {
         fake_run(queue, NULL);
     }
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool wait, cl_bitfield flags, void *address,
                        size_t size, cl_uint count, const cl_event *events, cl_event *event_p)
 {
-    (void)flags;
-    (void)size;
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_MAP_FAILURE);
-    }
+    BEGIN_OR_FAIL(OPENCL_MAP_FAILURE);
     return map(queue, true, wait != 0, address, event_p);
 }
 
 cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *address, cl_uint count,
                          const cl_event *events, cl_event *event_p)
 {
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     return map(queue, false, false, address, event_p);
 }
 
@@ -384,17 +345,12 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool wait, void *to, const 
 {
     struct fake_command *command;
 
-    (void)wait;
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     command       = enqueue(queue, FAKE_COPY, event_p);
     command->to   = to;
     command->from = from;
     command->size = size;
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *to, const void *pattern,
@@ -403,36 +359,25 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *to, const void *pattern
 {
     struct fake_command *command;
 
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if ((((uintptr_t)to | size) % pattern_size) != 0) {
-        return answer(OPENCL_INVALID_VALUE);
+        return fake_answer(OPENCL_INVALID_VALUE);
     }
     command               = enqueue(queue, FAKE_FILL, event_p);
     command->to           = to;
     command->size         = size;
     command->pattern_size = pattern_size;
     memcpy(command->pattern, pattern, pattern_size);
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointer_count, const void **pointers,
                               const size_t *sizes, cl_bitfield flags, cl_uint count,
                               const cl_event *events, cl_event *event_p)
 {
-    (void)pointer_count;
-    (void)sizes;
-    (void)flags;
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     enqueue(queue, FAKE_MOVE, event_p)->to = (void *)(uintptr_t)pointers[0];
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -441,18 +386,13 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 {
     struct fake_command *command;
 
-    (void)dimensions;
-    (void)count;
-    (void)events;
-    if (fake_enter(__func__)) {
-        return answer(OPENCL_OUT_OF_RESOURCES);
-    }
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if ((local != NULL) && ((*size % *local) != 0)) {
-        return answer(OPENCL_INVALID_WORK_GROUP_SIZE);
+        return fake_answer(OPENCL_INVALID_WORK_GROUP_SIZE);
     }
     command         = enqueue(queue, FAKE_RUN, event_p);
     command->first  = (first == NULL) ? 0 : *first;
     command->size   = *size;
     command->kernel = *kernel;
-    return answer(OPENCL_SUCCESS);
+    return fake_answer(OPENCL_SUCCESS);
 }

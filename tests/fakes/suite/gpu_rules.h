@@ -2,22 +2,38 @@
 #ifndef MEMSPAN_TESTS_FAKES_SUITE_GPU_RULES_H
 #define MEMSPAN_TESTS_FAKES_SUITE_GPU_RULES_H
 
-/* Rules that are the same for CUDA and HIP (backends/gpu); the last two for Level Zero too. @p
- * setting: the fake's machine. */
+/* gpu_rules.c has tests of what CUDA and HIP do alike (backends/gpu). This is what they need of the
+ * driver; pretended_find() fills it. */
 
+#include "backends/gpu/gpu.h"
 #include "tests/fakes/suite/pretended.h"
 
-/* Every kind has any alignment. */
-void gpu_rules_alignment(const char *setting, const char *other);
-/* Drivers give managed memory beyond what there is, and the process dies when it touches it. */
-void gpu_rules_managed_memory_ends(const char *setting);
-/* Success, and no address. */
-void gpu_rules_memory_without_address(const char *setting);
-/* Pinned memory begins on a page, chunks begin on 64 KiB: @p call is tried once more in all. */
-void gpu_rules_pinned_memory_is_taken_once(const char *setting, const char *call);
-/* Work on a queue is done when the queue is destroyed. */
-void gpu_rules_busy_queues_are_waited_for(const char *setting);
-/* Managed memory of device 0 goes to device @p to, of its queue or not. */
-void gpu_rules_memory_moves_after_work_on_it(const char *setting, int to);
+extern struct gpu_names {
+    const char *all_reached; /* a machine whose devices reach all memory of the host */
+    const char *no_memory;   /* the driver's words */
+    /* Calls of the driver, as records name them. */
+    const char *alloc;
+    const char *host_alloc;
+    const char *host_free;
+    const char *register_pages;
+    const char *unregister_pages;
+    const char *wait;
+    const char *open_handle;
+} gpu_names;
+
+/* The program's own use of the driver, in a visit of the device; each answers with the driver's
+ * code. */
+extern struct gpu_program {
+    int (*register_pages)(void *pages, size_t size);
+    int (*unregister_pages)(void *pages);
+    int (*take)(memspan_kind_t kind, size_t size, void **address_p);
+    int (*give_back)(memspan_kind_t kind, void *address);
+    int (*exchange_capture_mode)(int *mode); /* NULL: an old driver has none */
+    bool (*capture)(bool begin);
+    bool has_dmabuf;
+} gpu_program;
+
+/* gpu_failures.c: all that a backend can do, for steps_fail_each() and its like. */
+void gpu_failures_work(void);
 
 #endif /* MEMSPAN_TESTS_FAKES_SUITE_GPU_RULES_H */

@@ -47,41 +47,68 @@ const char *pretended_log(void)
     return log_text;
 }
 
-static bool find(void *handle, const char *prefix, const char *name, void *call_p)
+static bool find(void *handle, const char *name, void *call_p)
 {
-    char whole[64];
-    void *address;
+    void *address = dlsym(handle, name);
 
-    snprintf(whole, sizeof(whole), "%s%s", prefix, name);
-    address = dlsym(handle, whole);
     memcpy(call_p, &address, sizeof(address));
     return address != NULL;
 }
 
-bool pretended_start(void *handle, const char *prefix, const struct pretended *about)
+bool pretended_start(void *handle, const struct pretended *about)
 {
     pretended    = *about;
     services     = memspan_services;
     services.log = keep_line;
-    return (handle != NULL) && find(handle, prefix, "reset", &pretended.reset) &&
-           find(handle, prefix, "failed_call", &pretended.failed_call) &&
-           find(handle, prefix, "violation", &pretended.violation) &&
-           find(handle, prefix, "live", &pretended.live) &&
-           find(handle, prefix, "calls", &pretended.calls);
+    return (handle != NULL) && find(handle, "fake_gpu_reset", &pretended.reset) &&
+           find(handle, "fake_gpu_failed_call", &pretended.failed_call) &&
+           find(handle, "fake_gpu_violation", &pretended.violation) &&
+           find(handle, "fake_gpu_live", &pretended.live) &&
+           find(handle, "fake_gpu_calls", &pretended.calls);
+}
+
+/* ---- the machine ---- */
+
+enum { SETTINGS = 8, NAME_BYTES = 64 };
+
+static char names[SETTINGS][NAME_BYTES]; /* that were set */
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void unset_all(void)
+{
+    char name[NAME_BYTES];
+    int i = 0;
+
+    while (environ[i] != NULL) {
+        if (begins(environ[i], pretended.prefix)) {
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(environ[i], "="), environ[i]);
+            unsetenv(name);
+        } else {
+            i++;
+        }
+    }
+    for (i = 0; i < SETTINGS; i++) {
+        if (names[i][0] != '\0') {
+            unsetenv(names[i]);
+            names[i][0] = '\0';
+        }
+    }
 }
 
 void pretended_be(const char *const *settings)
 {
-    size_t i;
+    int i;
 
-    for (i = 0; pretended.variables[i] != NULL; i++) {
-        unsetenv(pretended.variables[i]);
-    }
+    unset_all();
     for (i = 0; settings[i] != NULL; i++) {
-        char name[64];
-        const char *value = strchr(settings[i], '=');
-        snprintf(name, sizeof(name), "%.*s", (int)(value - settings[i]), settings[i]);
-        setenv(name, value + 1, 1);
+        bool whole = begins(settings[i], "MEMSPAN_");
+        snprintf(names[i], sizeof(names[i]), "%s%.*s", whole ? "" : pretended.prefix,
+                 (int)strcspn(settings[i], "="), settings[i]);
+        setenv(names[i], strchr(settings[i], '=') + 1, 1);
     }
     log_used    = 0;
     log_text[0] = '\0';
@@ -99,7 +126,7 @@ void *pretended_open(void)
 {
     void *state = NULL;
 
-    cr_assert_eq(pretended_try_open(&state), MEMSPAN_OK, "%s", memspan_error_text());
+    OK(pretended_try_open(&state));
     return state;
 }
 
@@ -129,13 +156,49 @@ memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind)
     memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
     memspan_block_t block     = {0};
 
-    cr_assert_eq(pretended.table->alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->alloc(state, ordinal, &request, &block));
     return block;
 }
 
 void pretended_give_back(void *state, int ordinal, const memspan_block_t *block)
 {
-    cr_assert_eq(pretended.table->free(state, ordinal, block), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->free(state, ordinal, block));
+}
+
+void pretended_end(void *state, int ordinal, const memspan_block_t *block)
+{
+    pretended_give_back(state, ordinal, block);
+    pretended_close(state);
+}
+
+memspan_device_info_t pretended_describe(void *state, int ordinal)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+    OK(pretended.table->device_describe(state, ordinal, &info));
+    return info;
+}
+
+memspan_status_t pretended_launch_fill(void *state, int ordinal, void *queue, void *address)
+{
+    memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                  .kernel      = MEMSPAN_KERNEL_FILL,
+                                  .count       = 100,
+                                  .a           = 2.5,
+                                  .z           = address};
+
+    return pretended.table->launch(state, ordinal, queue, &call);
+}
+
+memspan_status_t pretended_fill(void *state, int ordinal, void *address)
+{
+    memspan_status_t status = pretended_launch_fill(state, ordinal, NULL, address);
+
+    return (status == MEMSPAN_OK) ? pretended.table->synchronize(state, ordinal, NULL) : status;
+}
+
+void pretended_read(void *state, int ordinal, void *to, const void *from, size_t size)
+{
+    OK(pretended.table->copy(state, ordinal, NULL, to, from, size));
+    OK(pretended.table->synchronize(state, ordinal, NULL));
 }

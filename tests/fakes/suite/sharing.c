@@ -91,46 +91,17 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
     state               = pretended_open();
     request.flags       = flags;
     request.align_bytes = 1 << 16;
-    cr_assert_eq(pretended.table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->alloc(state, 0, &request, &block));
     cr_assert_gt(pretended.calls(call), 0u, "%s", call);
     cr_assert(copy(state, block.address, &value));
     cr_assert(!tracing_is_offered(), "before an export no process may trace");
-    cr_assert_eq(pretended.table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK, "%s",
-                 memspan_error_text());
+    OK(pretended.table->ipc_export(state, 0, &block, token, &size));
     cr_assert_eq(write(pipes[1], token, size), (ssize_t)size);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "the other process: %x", status);
     cr_assert(copy(state, &value, block.address));
     cr_assert_eq(value, 42.0, "%g", value);
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
+    pretended_end(state, 0, &block);
     close(pipes[0]);
     close(pipes[1]);
-}
-
-void sharing_refuses_forked_child(const char *setting)
-{
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
-    memspan_block_t block;
-    int status = 0;
-    void *state;
-    pid_t child;
-
-    PRETENDED(setting);
-    state = pretended_open();
-    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
-    child = fork();
-    if (child == 0) {
-        memspan_block_t other;
-        bool refused = (pretended.table->alloc(state, 0, &request, &other) == MEMSPAN_ERR_FORKED) &&
-                       (pretended.table->free(state, 0, &block) == MEMSPAN_ERR_FORKED) &&
-                       (pretended.table->synchronize(state, 0, NULL) == MEMSPAN_ERR_FORKED);
-        pretended.table->close(state);
-        _exit(refused ? 0 : 1);
-    }
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
-    pretended_give_back(state, 0, &block);
-    pretended_close(state);
 }

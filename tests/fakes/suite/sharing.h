@@ -7,7 +7,4 @@
 extern const char *sharing_importer; /* a setting of the process that opens it, or NULL */
 void sharing_two_processes(unsigned flags, const char *setting, const char *call);
 
-/* What was opened before a fork is of no use to the child, and whole for the parent. */
-void sharing_refuses_forked_child(const char *setting);
-
 #endif /* MEMSPAN_TESTS_FAKES_SUITE_SHARING_H */

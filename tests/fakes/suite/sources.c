@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fakes/suite/sources.h"
-#include <memspan/memspan.h>
 #include <string.h>
 
 static memspan_device_info_t describe(const char *setting)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
-    void *state;
+    void *state                = PRETENDED_OPEN(setting);
 
-    PRETENDED(setting);
-    state = pretended_open();
-    cr_assert_eq(pretended.table->device_describe(state, 0, &info), MEMSPAN_OK);
+    OK(pretended.table->device_describe(state, 0, &info));
     pretended_close(state);
     return info;
 }
@@ -59,10 +56,8 @@ void sources_check_peers(const char *setting, const char *words)
 {
     const memspan_backend_t *table = pretended.table;
     char text[160]                 = "?";
-    void *state;
+    void *state                    = PRETENDED_OPEN(setting);
 
-    PRETENDED(setting);
-    state = pretended_open();
     table->reach_source(state, 0, MEMSPAN_KIND_DEVICE, 1, text, sizeof(text));
     cr_assert_not_null(strstr(text, words), "%s", text);
     table->reach_source(state, 1, MEMSPAN_KIND_DEVICE, 1, text, sizeof(text));

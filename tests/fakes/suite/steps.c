@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fakes/suite/steps.h"
-#include <memspan/memspan.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +13,14 @@ void steps_begin(void)
 
 void steps_look(void)
 {
-    steps.named = steps.named || (strcmp(memspan_error_last()->call, pretended.failed_call()) == 0);
+    steps.named = steps.named ||
+                  (strcmp(memspan_error_last()->call, pretended.failed_call()) == 0) ||
+                  (strstr(memspan_error_last()->message, pretended.failed_call()) != NULL);
+}
+
+void steps_own(bool fine)
+{
+    steps.named = steps.named || !fine;
 }
 
 bool steps_fine(memspan_status_t status)
@@ -131,14 +137,36 @@ void steps_import(void *state)
     munmap(pages, 4096);
 }
 
-void steps_fail_each(const char *variable, const char *machine, const char *more,
-                     void (*work)(void))
+void steps_all_kinds(void *state, size_t count, bool on_nodes)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    int node                   = 0;
+    int kind;
+
+    steps_fine(pretended.table->device_describe(state, 1, &info));
+    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+        memspan_request_t request = pretended_ask((memspan_kind_t)kind, PRETENDED_BYTES);
+        if ((info.kinds & (1u << kind)) == 0) {
+            continue;
+        }
+        request.resident_ordinal = 1;
+        request.align_bytes      = 1 << 16;
+        steps_work_on(state, 1, &request, count);
+        if (on_nodes && (kind == MEMSPAN_KIND_HOST_PINNED)) {
+            request.nodes      = &node;
+            request.node_count = 1;
+            steps_work_on(state, 0, &request, count);
+        }
+    }
+}
+
+void steps_fail_each(const char *machine, const char *more, void (*work)(void))
 {
     char setting[64];
     int at;
 
     for (at = 1; at < 4000; at++) {
-        snprintf(setting, sizeof(setting), "%s=%d", variable, at);
+        snprintf(setting, sizeof(setting), "FAIL_AT=%d", at);
         PRETENDED(setting, machine, more);
         steps_begin();
         work();
@@ -155,29 +183,59 @@ void steps_fail_each(const char *variable, const char *machine, const char *more
     cr_assert_lt(at, 4000);
 }
 
-void steps_lose_at_each(const char *variable, int most, void (*work)(void))
+void steps_fail_always(const char *const *names, size_t count, const char *except,
+                       void (*work)(void))
 {
-    char setting[64];
-    int at;
+    char setting[96];
+    size_t i;
 
-    for (at = 1; at < most; at++) {
-        snprintf(setting, sizeof(setting), "%s=%d", variable, at);
+    for (i = 0; i < count; i++) {
+        if (strcmp(names[i], except) == 0) {
+            continue;
+        }
+        snprintf(setting, sizeof(setting), "FAIL_CALL=%s", names[i]);
         PRETENDED(setting);
         steps_begin();
         work();
-        steps_check_rest("lost at", at);
+        steps_check_rest(names[i], 0);
+        cr_assert((pretended.failed_call()[0] == '\0') || steps_told(pretended.failed_call()),
+                  "%s: not named", names[i]);
     }
 }
 
-void steps_check_start(const char *fail, const char *setting, memspan_status_t wanted,
-                       const char *call, const char *words)
+void steps_lose(int most, int at, long code, const char *words, void (*work)(void))
 {
+    char setting[64];
+    int i;
+
+    for (i = 1; i <= most; i++) {
+        snprintf(setting, sizeof(setting), "LOST_AT=%d", (i < most) ? i : at);
+        PRETENDED(setting);
+        steps_begin();
+        work();
+        steps_check_rest("lost at", i);
+    }
+    cr_assert_gt(steps.failures, 5);
+    cr_assert_eq(memspan_error_last()->native_code, code);
+    cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_DRIVER);
+    cr_assert_not_null(strstr(memspan_error_last()->native_text, words));
+    cr_assert_not_null(strstr(memspan_error_last()->hint, "every later call"));
+}
+
+void steps_check_start(const char *call, const char *code, memspan_status_t wanted,
+                       const char *words, const char *hint)
+{
+    char name[64];
+    char value[64];
     void *state = NULL;
 
-    PRETENDED(fail, setting);
+    snprintf(name, sizeof(name), "FAIL_CALL=%s", call);
+    snprintf(value, sizeof(value), "FAIL_CODE=%s", code);
+    PRETENDED(name, value);
     cr_assert_eq(pretended_try_open(&state), wanted, "%s", memspan_error_text());
     cr_assert_str_eq(memspan_error_last()->call, call);
     cr_assert_not_null(strstr(memspan_error_last()->native_text, words), "%s",
                        memspan_error_last()->native_text);
+    cr_assert_not_null(strstr(memspan_error_last()->hint, hint), "%s", memspan_error_last()->hint);
     cr_assert_eq(pretended.live(), 0);
 }

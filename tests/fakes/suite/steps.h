@@ -20,6 +20,9 @@ bool steps_fine(memspan_status_t status);
 /* The thread's record may name the call that was made to fail. */
 void steps_look(void);
 
+/* A call of the test's own; if it was made to fail, this is the record. */
+void steps_own(bool fine);
+
 /* Whether the program was told of the call, by a record or in the log. */
 bool steps_told(const char *call);
 
@@ -32,16 +35,23 @@ void steps_work_on(void *state, int ordinal, const memspan_request_t *request, s
 /* A host page for both devices. */
 void steps_import(void *state);
 
-/* Has @p work done with each call of the driver failing in turn (@p variable: FAKE_..._FAIL_AT) on
- * a machine of two settings: a record or the log names it, and nothing is left. */
-void steps_fail_each(const char *variable, const char *machine, const char *more,
-                     void (*work)(void));
+/* steps_work_on() for each kind of device 1; @p on_nodes: on host pages of a node too. */
+void steps_all_kinds(void *state, size_t count, bool on_nodes);
 
-/* The same with the device lost from each of the first @p most calls on (FAKE_..._LOST_AT). */
-void steps_lose_at_each(const char *variable, int most, void (*work)(void));
+/* Has @p work done with each call of the driver failing in turn on a machine of two settings: a
+ * record or the log names it, and nothing is left. */
+void steps_fail_each(const char *machine, const char *more, void (*work)(void));
 
-/* The backend does not start, for a first call that fails with @p setting, and says @p words. */
-void steps_check_start(const char *fail, const char *setting, memspan_status_t wanted,
-                       const char *call, const char *words);
+/* The same with each call of a list but one failing always. */
+void steps_fail_always(const char *const *names, size_t count, const char *except,
+                       void (*work)(void));
+
+/* The same with the device lost from each of the first @p most calls on; lost from call @p at on,
+ * the last record has the driver's code and words. */
+void steps_lose(int most, int at, long code, const char *words, void (*work)(void));
+
+/* The backend does not start, for a first call that fails with @p code, and says @p words. */
+void steps_check_start(const char *call, const char *code, memspan_status_t wanted,
+                       const char *words, const char *hint);
 
 #endif /* MEMSPAN_TESTS_FAKES_SUITE_STEPS_H */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_TESTS_FAKES_GPU_CALLS_H
+#define MEMSPAN_TESTS_FAKES_GPU_CALLS_H
+
+/* What the calls of CUDA and HIP do, which differ in names and in some rules. They answer with the
+ * same numbers.
+ *
+ * Work on a stream is done as late as it may be: when a caller waits, when memory is given back, or
+ * when a copy ends in pageable memory. Pageable memory that is copied from is read at once. A
+ * kernel that touches what it may not leaves its device unusable. */
+
+#include "tests/fakes/gpu/gpu.h"
+
+enum {
+    FAKE_INVALID_VALUE        = 1,
+    FAKE_OUT_OF_MEMORY        = 2,
+    FAKE_INVALID_DEVICE       = 101,
+    FAKE_INVALID_CONTEXT      = 201,
+    FAKE_INVALID_HANDLE       = 400,
+    FAKE_ILLEGAL_ADDRESS      = 700,
+    FAKE_PEERS_ALREADY        = 704,
+    FAKE_LOST                 = 719,
+    FAKE_CAPTURE_UNSUPPORTED  = 900,
+    FAKE_CAPTURE_MODE_RELAXED = 2,
+    FAKE_PORTABLE_AND_MAPPED  = 3,
+    FAKE_LAST_PREFETCH        = 4,
+    FAKE_NAME_BYTES           = 48
+};
+
+/* Where the two differ. */
+struct fake_rules {
+    int pageable_attribute; /* devices reach all memory of the host */
+    int never_prefetched;
+    unsigned threads_max; /* of a block */
+    int cannot_open;      /* memory of another process */
+    bool tells_of_all;    /* giving back tells of a failure on any device */
+};
+extern const struct fake_rules fake_rules;
+
+/* ---- what a front has ---- */
+
+/* Whether the current device can be used, and which it is; -1: none. */
+int fake_usable(int *device_p);
+int fake_check_stream(struct fake_stream *stream);
+
+/* ---- calls_memory.c ---- */
+
+int fake_check_size(size_t size, bool of_device, int *device_p);
+/* The address, of any type, is written to *address_p. */
+int fake_alloc(enum fake_kind kind, size_t size, int protection, void *address_p);
+/* Of one of the kinds, a bit each. */
+int fake_give_back(uintptr_t address, unsigned kinds, bool opened, const char *name, int unknown);
+/* What is in a device's context. */
+void fake_remove_all(int device);
+/* Where a kernel on the device finds @p address; NULL: it may not go there. */
+void *fake_reach(int device, uintptr_t address, size_t size);
+/* Where a copy reads or writes; unknown memory is the host's. NULL: it runs past its end. */
+void *fake_any(uintptr_t address, size_t size);
+
+bool fake_is_known(void *address, size_t size); /* in part, or all */
+int fake_register(void *address, size_t size, unsigned flags);
+int fake_host_pointer(void *seen_at_p, void *address, unsigned flags);
+
+int fake_managed(uintptr_t address, size_t size, int device, struct fake_memory **memory_p);
+int fake_prefetch(uintptr_t address, size_t size, int device, const struct fake_stream *stream);
+int fake_range_attribute(void *data, size_t size, int which, uintptr_t address, size_t count);
+
+/* Handles for other processes, of 64 bytes. */
+int fake_ticket_make(void *handle, uintptr_t address);
+int fake_ticket_open(const void *handle, bool flags_fit, void *address_p);
+
+int fake_enable_peer(int device, int peer);
+
+/* ---- calls_work.c ---- */
+
+struct fake_stream {
+    struct fake_stream *next;
+    bool destroyed; /* what is pending is still done, and then it goes */
+    int device;
+    struct fake_command *first;
+};
+
+struct fake_function {
+    struct fake_function *next;
+    char name[FAKE_NAME_BYTES];
+    int device;
+};
+
+struct fake_module {
+    struct fake_module *next;
+    struct fake_function *functions;
+    int device;
+    char entry[FAKE_NAME_BYTES]; /* CUDA: what was compiled */
+    bool combining;              /* HIP: the same */
+};
+
+struct fake_command {
+    struct fake_command *next;
+    int (*run)(int device, struct fake_command *command);
+    char kernel[FAKE_NAME_BYTES];
+    unsigned blocks;
+    unsigned threads;
+    uint64_t arguments[5]; /* count, a, x, y, z */
+    uintptr_t to;
+    uintptr_t from;
+    void *snapshot; /* of pageable memory that was copied from */
+    size_t size;
+    unsigned value;
+    unsigned width;
+};
+
+int fake_sticky(int device);
+bool fake_is_stream(const struct fake_stream *stream);
+int fake_stream_create(struct fake_stream **stream_p, unsigned flags);
+int fake_stream_destroy(struct fake_stream *stream, const char *name);
+int fake_stream_wait(struct fake_stream *stream);
+int fake_run_all(int device); /* -1: of all */
+bool fake_busy(void);
+/* By work of another stream that is not done. */
+bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream);
+void fake_streams_drop(int device); /* with what is pending; -1: of all */
+
+int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *stream);
+int fake_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch, size_t width,
+                   size_t height, struct fake_stream *stream);
+int fake_fill(uintptr_t to, unsigned value, unsigned width, size_t count,
+              struct fake_stream *stream);
+
+/* A synchronous copy of the program's that has returned and is under way: it is done as late as
+ * the driver may do it, since other streams do not wait for it. */
+void fake_late_begin(uintptr_t to, uintptr_t from, size_t size);
+void fake_late_finish(void);
+
+struct fake_module *fake_module_add(int device);
+int fake_module_function(struct fake_module *module, const char *name,
+                         struct fake_function **function_p);
+int fake_module_unload(struct fake_module *module, const char *name);
+void fake_modules_drop(int device); /* -1: of all */
+int fake_launch(const struct fake_function *function, const unsigned grid[3],
+                const unsigned block[3], unsigned shared_bytes, struct fake_stream *stream,
+                void **arguments, void **extra);
+
+int fake_exchange_capture_mode(int *mode);
+/* What a call answers while a stream of the program's is captured; 0: it is begun. A call that
+ * waits would wait for the captured stream as well: never. */
+int fake_refuse_in_capture(bool unsafe, bool waits);
+
+/* ---- kernels.c ---- */
+
+/* Whether there is such a kernel; *combining_p: it combines two arrays. */
+bool fake_knows_kernel(const char *name, bool *combining_p);
+int fake_kernel(int device, struct fake_command *command);
+
+#endif /* MEMSPAN_TESTS_FAKES_GPU_CALLS_H */

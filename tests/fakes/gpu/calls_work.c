@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls_work.c: streams, copies, fills, modules, launches and captures. */
+
+#include "tests/fakes/gpu/calls.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fake_sticky(int device)
+{
+    return gpu.lost ? FAKE_LOST : gpu.sticky[device];
+}
+
+/* ---- late copies of the program's ---- */
+
+static struct {
+    uintptr_t to;
+    uintptr_t from;
+    size_t size; /* 0: none */
+} late;
+
+void fake_late_begin(uintptr_t to, uintptr_t from, size_t size)
+{
+    fake_late_finish();
+    late.to   = to;
+    late.from = from;
+    late.size = size;
+}
+
+void fake_late_finish(void)
+{
+    if (late.size > 0) {
+        memcpy(fake_any(late.to, late.size), fake_any(late.from, late.size), late.size);
+    }
+    late.size = 0;
+}
+
+static bool is_late(uintptr_t address)
+{
+    const struct fake_memory *m = fake_find(address);
+
+    return (m != NULL) && ((m == fake_find(late.to)) || (m == fake_find(late.from)));
+}
+
+static void judge(const struct fake_command *c)
+{
+    size_t i;
+
+    for (i = 0; (i < sizeof(c->arguments) / sizeof(c->arguments[0])) && (late.size > 0); i++) {
+        if (is_late(c->to) || is_late(c->from) || is_late((uintptr_t)c->arguments[i])) {
+            fake_broken("a stream uses memory that the program's copy has not left");
+        }
+    }
+}
+
+/* ---- streams ---- */
+
+static void drop_first(struct fake_stream *stream)
+{
+    struct fake_command *c = stream->first;
+
+    stream->first = c->next;
+    free(c->snapshot);
+    free(c);
+}
+
+bool fake_busy(void)
+{
+    const struct fake_stream *s = gpu.streams;
+
+    while ((s != NULL) && (s->first == NULL)) {
+        s = s->next;
+    }
+    return s != NULL;
+}
+
+static int run(struct fake_stream *stream)
+{
+    while (stream->first != NULL) {
+        judge(stream->first);
+        if (fake_sticky(stream->device) == 0) {
+            gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
+        }
+        drop_first(stream);
+    }
+    if (gpu.managed_closed && !fake_busy()) {
+        fake_managed_open(true);
+    }
+    return fake_sticky(stream->device);
+}
+
+static void unlink_stream(struct fake_stream *stream)
+{
+    struct fake_stream **link = &gpu.streams;
+
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    free(stream);
+    gpu.objects--;
+}
+
+int fake_run_all(int device)
+{
+    struct fake_stream *next;
+    struct fake_stream *s;
+    int first = 0;
+
+    for (s = gpu.streams; s != NULL; s = next) {
+        int code = ((device < 0) || (s->device == device)) ? run(s) : 0;
+        next     = s->next;
+        first    = (first == 0) ? code : first;
+        if (s->destroyed && (s->first == NULL)) {
+            unlink_stream(s);
+        }
+    }
+    return first;
+}
+
+bool fake_is_stream(const struct fake_stream *stream)
+{
+    const struct fake_stream *s = gpu.streams;
+
+    while ((s != NULL) && (s != stream)) {
+        s = s->next;
+    }
+    return (s != NULL) && !s->destroyed;
+}
+
+int fake_stream_create(struct fake_stream **stream_p, unsigned flags)
+{
+    int device;
+    int code = fake_usable(&device);
+
+    if ((code != 0) || (flags != 1)) { /* it does not wait for the default stream */
+        return (code != 0) ? code : FAKE_INVALID_VALUE;
+    }
+    *stream_p           = calloc(1, sizeof(**stream_p));
+    (*stream_p)->device = device;
+    (*stream_p)->next   = gpu.streams;
+    gpu.streams         = *stream_p;
+    gpu.objects++;
+    return 0;
+}
+
+/* Returns at once: what is pending is done later, and how that ends is the answer of the next call.
+ */
+int fake_stream_destroy(struct fake_stream *stream, const char *name)
+{
+    int code;
+
+    if (!fake_is_stream(stream)) {
+        fake_broken("%s of no stream", name);
+        return FAKE_INVALID_HANDLE;
+    }
+    code = fake_sticky(stream->device);
+    if ((stream->first != NULL) && (code == 0) && (gpu.failed[0] == '\0')) {
+        fake_broken("a stream is destroyed that has work");
+    }
+    stream->destroyed = true;
+    if (stream->first == NULL) {
+        unlink_stream(stream);
+    }
+    return code;
+}
+
+int fake_stream_wait(struct fake_stream *stream)
+{
+    int code = fake_check_stream(stream);
+
+    return (code == 0) ? run(stream) : code;
+}
+
+bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream)
+{
+    const struct fake_stream *s;
+    const struct fake_command *c;
+
+    for (s = gpu.streams; s != NULL; s = s->next) {
+        for (c = s->first; (s != stream) && (c != NULL); c = c->next) {
+            if ((c->to - m->base < m->size) || (c->from - m->base < m->size)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void fake_streams_drop(int device)
+{
+    struct fake_stream *s = gpu.streams;
+
+    while (s != NULL) {
+        struct fake_stream *next = s->next;
+        if ((device < 0) || (s->device == device)) {
+            while (s->first != NULL) {
+                drop_first(s);
+            }
+            unlink_stream(s);
+        }
+        s = next;
+    }
+}
+
+static struct fake_command *add(struct fake_stream *stream,
+                                int (*run_it)(int, struct fake_command *))
+{
+    struct fake_command *c     = calloc(1, sizeof(*c));
+    struct fake_command **link = &stream->first;
+
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    c->run = run_it;
+    *link  = c;
+    return c;
+}
+
+/* ---- copies and fills ---- */
+
+static int run_copy(int device, struct fake_command *c)
+{
+    void *to         = fake_any(c->to, c->size);
+    const void *from = (c->snapshot != NULL) ? c->snapshot : fake_any(c->from, c->size);
+
+    if ((to == NULL) || (from == NULL)) {
+        return FAKE_ILLEGAL_ADDRESS;
+    }
+    memcpy(to, from, c->size);
+    return 0;
+}
+
+int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *stream)
+{
+    struct fake_command *c;
+    int code = fake_check_stream(stream);
+
+    if (code != 0) {
+        return code;
+    }
+    if ((fake_any(to, size) == NULL) || (fake_any(from, size) == NULL)) {
+        return FAKE_INVALID_VALUE;
+    }
+    c       = add(stream, run_copy);
+    c->to   = to;
+    c->from = from;
+    c->size = size;
+    if (fake_find(from) == NULL) {
+        c->snapshot = malloc(size);
+        memcpy(c->snapshot, (const void *)from, size);
+    }
+    return (fake_find(to) == NULL) ? run(stream) : 0;
+}
+
+int fake_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch, size_t width,
+                   size_t height, struct fake_stream *stream)
+{
+    int code = 0;
+    size_t i;
+
+    if ((height > 1) && ((to_pitch < width) || (from_pitch < width))) {
+        return FAKE_INVALID_VALUE;
+    }
+    for (i = 0; (code == 0) && (i < height); i++) {
+        code = fake_copy(to + i * to_pitch, from + i * from_pitch, width, stream);
+    }
+    return code;
+}
+
+static int run_fill(int device, struct fake_command *c)
+{
+    char *to = fake_any(c->to, c->size * c->width);
+    size_t i;
+
+    if (to == NULL) {
+        return FAKE_ILLEGAL_ADDRESS;
+    }
+    for (i = 0; i < c->size; i++) {
+        memcpy(to + i * c->width, &c->value, c->width);
+    }
+    return 0;
+}
+
+int fake_fill(uintptr_t to, unsigned value, unsigned width, size_t count,
+              struct fake_stream *stream)
+{
+    struct fake_command *c;
+    int code = fake_check_stream(stream);
+
+    if (code != 0) {
+        return code;
+    }
+    if ((fake_find(to) == NULL) || (to % width != 0) || (fake_any(to, count * width) == NULL)) {
+        return FAKE_INVALID_VALUE;
+    }
+    c        = add(stream, run_fill);
+    c->to    = to;
+    c->size  = count;
+    c->value = value;
+    c->width = width;
+    return 0;
+}
+
+/* ---- modules and launches ---- */
+
+struct fake_module *fake_module_add(int device)
+{
+    struct fake_module *module = calloc(1, sizeof(*module));
+
+    module->device = device;
+    module->next   = gpu.modules;
+    gpu.modules    = module;
+    gpu.objects++;
+    return module;
+}
+
+int fake_module_function(struct fake_module *module, const char *name,
+                         struct fake_function **function_p)
+{
+    struct fake_function *f = module->functions;
+
+    while ((f != NULL) && (strcmp(f->name, name) != 0)) {
+        f = f->next;
+    }
+    if (f == NULL) {
+        f         = calloc(1, sizeof(*f));
+        f->device = module->device;
+        f->next   = module->functions;
+        snprintf(f->name, sizeof(f->name), "%s", name);
+        module->functions = f;
+    }
+    *function_p = f;
+    return 0;
+}
+
+static void unlink_module(struct fake_module **link)
+{
+    struct fake_module *module = *link;
+
+    *link = module->next;
+    while (module->functions != NULL) {
+        struct fake_function *next = module->functions->next;
+        free(module->functions);
+        module->functions = next;
+    }
+    free(module);
+    gpu.objects--;
+}
+
+int fake_module_unload(struct fake_module *module, const char *name)
+{
+    struct fake_module **link = &gpu.modules;
+
+    while ((*link != NULL) && (*link != module)) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        fake_broken("%s of no module", name);
+        return FAKE_INVALID_HANDLE;
+    }
+    unlink_module(link);
+    return 0;
+}
+
+void fake_modules_drop(int device)
+{
+    struct fake_module **link = &gpu.modules;
+
+    while (*link != NULL) {
+        if ((device < 0) || ((*link)->device == device)) {
+            unlink_module(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
+int fake_launch(const struct fake_function *function, const unsigned grid[3],
+                const unsigned block[3], unsigned shared_bytes, struct fake_stream *stream,
+                void **arguments, void **extra)
+{
+    struct fake_command *c;
+    int i;
+
+    if ((grid[0] == 0) || (grid[1] != 1) || (grid[2] != 1) || (block[0] == 0) ||
+        (block[0] > fake_rules.threads_max) || (block[1] != 1) || (block[2] != 1) ||
+        (shared_bytes != 0) || (extra != NULL)) {
+        return FAKE_INVALID_VALUE;
+    }
+    c          = add(stream, fake_kernel);
+    c->blocks  = grid[0];
+    c->threads = block[0];
+    memcpy(c->kernel, function->name, sizeof(c->kernel));
+    for (i = 0; i < 5; i++) {
+        memcpy(&c->arguments[i], arguments[i], sizeof(uint64_t));
+    }
+    return 0;
+}
+
+/* ---- captures ---- */
+
+static _Thread_local int capture_mode; /* 0: global */
+
+int fake_exchange_capture_mode(int *mode)
+{
+    int before = capture_mode;
+
+    capture_mode = *mode;
+    *mode        = before;
+    return 0;
+}
+
+int fake_refuse_in_capture(bool unsafe, bool waits)
+{
+    if (!gpu.capturing || (!waits && (!unsafe || (capture_mode == FAKE_CAPTURE_MODE_RELAXED)))) {
+        return 0;
+    }
+    gpu.capture_spoilt = true;
+    return FAKE_CAPTURE_UNSUPPORTED;
+}
