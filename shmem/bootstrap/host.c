@@ -76,8 +76,7 @@ static memspan_status_t compare(int pe, int peer, const struct identity *mine,
         return msp_error_hint("run one version in all PEs of a job");
     }
     if (mine->order != theirs->order) {
-        memspan_error(MEMSPAN_ERR_CONFIG,
-                      "MEMSPAN_SHMEM_TRANSPORT or SHMEMX_TRANSPORT differs between PE %d and PE %d",
+        memspan_error(MEMSPAN_ERR_CONFIG, "MEMSPAN_SHMEM_TRANSPORT differs between PE %d and PE %d",
                       pe, peer);
         return msp_error_hint("hand the same environment to all of them (mpirun -x)");
     }

@@ -5,14 +5,14 @@
 /* Which transport reaches which PE: smp those of this host, a network driver those of other hosts.
  * MEMSPAN_SHMEM_TRANSPORT gives the order of preference; the first driver that loads and opens is
  * taken for all other hosts. PEs of all hosts must take the same one: the network transport
- * compares names at first contact. SHMEMX_TRANSPORT=NAME:N, for tests, names one driver, and takes
- * every N PEs of a machine for a host. */
+ * compares names at first contact. NAME:N, for tests, names one driver, and takes every N PEs of a
+ * machine for a host. */
 
 #include "shmem/error.h"
 #include "shmem/network/driver.h"
 #include <shmemx.h>
 
-/* Read both variables. A malformed value, or a name that is none, leaves an error record. */
+/* Read the variable. A malformed value, or a name that is none, leaves an error record. */
 memspan_status_t msp_network_choice_read(void);
 
 /* Which PEs of one machine count as a host. */
@@ -24,11 +24,8 @@ struct msp_network_division {
 /* After a read. */
 struct msp_network_division msp_network_choice_division(void);
 
-/* SHMEMX_TRANSPORT=loopback: no network driver is used. */
+/* The transport loopback: no network driver is used. */
 bool msp_network_choice_is_loopback(void);
-
-/* A digest of both variables: PEs with different ones would divide hosts differently. */
-uint64_t msp_network_choice_digest(void);
 
 /* Load and open the first driver of the order that works. The error record of a failure has the
  * reason of each. */

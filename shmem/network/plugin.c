@@ -77,7 +77,7 @@ bool msp_network_driver_has_rdma(const char *name)
     for (i = 0; (library != NULL) && (i < 2); i++) {
         size_t cursor = 0;
 
-        if (msp_shmem_option_next(library->variables[i], &cursor) != NULL) {
+        if (msp_variable_next(library->variables[i], &cursor) != NULL) {
             return true;
         }
     }

@@ -78,6 +78,7 @@ static void try_real(const char *name)
 
 static void try_loopback(void)
 {
+    unsetenv("MEMSPAN_SHMEM_TRANSPORT");
     setenv("SHMEMX_TRANSPORT", "loopback:1", 1);
     CHECK(strcmp(row(0).name, "smp") == 0, "%s", row(0).name);
     CHECK((strcmp(row(1).name, "loopback") == 0) && row(1).is_chosen, "%s", row(1).name);

@@ -38,7 +38,7 @@ refused closed SHMEMX_TRANSPORT=closed:1 'the 1 of 2 PEs that are on other hosts
     'example_open' 'no device' 'plug one in'
 refused all MEMSPAN_SHMEM_TRANSPORT=old,closed,smp 'of version 99' 'the example does not open'
 refused path SHMEMX_TRANSPORT=../closed 'there is no such transport'
-refused none MEMSPAN_SHMEM_TRANSPORT=smp,none 'MEMSPAN_SHMEM_TRANSPORT=none: there is no such transport'
+refused none MEMSPAN_SHMEM_TRANSPORT=smp,none 'MEMSPAN_SHMEM_TRANSPORT=none: there is no such transport' 'smp, ' 'tcp, ' 'are here'
 refused empty MEMSPAN_SHMEM_TRANSPORT= 'MEMSPAN_SHMEM_TRANSPORT=: there is no such transport'
 refused many MEMSPAN_SHMEM_TRANSPORT=closed,closed,closed,closed,closed,closed,closed,closed,closed '8 names'
 
