@@ -16,4 +16,11 @@ memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
                                          struct msp_bootstrap_job *job_p, uint64_t order);
 void msp_bootstrap_forget_host(void);
 
+/* Which start of a kernel this is: containers share it, a virtual machine has its own. 0: unknown.
+ */
+uint64_t msp_bootstrap_kernel(void);
+
+/* Equal in processes that have one loopback interface; not 0. */
+uint64_t msp_bootstrap_network_namespace(void);
+
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_HOST_H */

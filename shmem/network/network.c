@@ -3,6 +3,7 @@
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
+#include "shmem/bootstrap/host.h"
 #include "shmem/network/aggregate.h"
 #include "shmem/network/alive.h"
 #include "shmem/network/card.h"
@@ -318,7 +319,8 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
                                         .local_count = msp_job.local_count,
                                         .tcp_interfaces =
                                             msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE),
-                                        .is_one_network = msp_job.is_one_network};
+                                        .is_one_network    = msp_job.is_one_network,
+                                        .network_namespace = msp_bootstrap_network_namespace()};
     memspan_status_t status;
 
     (void)address;
