@@ -3,7 +3,6 @@
 
 #include "shmem/api/check.h"
 #include "shmem/network/choice.h"
-#include "shmem/network/facts.h"
 #include <shmemx.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* aggregate.c: sending, alone or together. */
 
 #include "shmem/network/aggregate.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/peer.h"
 #include <stdlib.h>
 #include <string.h>
 

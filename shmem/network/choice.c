@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
-#include "shmem/network/plugin.h"
 #include "shmem/option.h"
 #include <stdio.h>
 #include <string.h>

@@ -40,4 +40,30 @@ memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *
 /* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
 void msp_network_choice_print(void);
 
+/* ---- drivers as plug-ins (plugin.c) ---- */
+
+/* Whether a plug-in of that name is there; nothing is loaded. */
+bool msp_network_driver_exists(const char *name);
+
+/* False: it would find nothing but the kernel's TCP, as this host has no RDMA device and no
+ * variable for its library names a network. Nothing is loaded. */
+bool msp_network_driver_has_rdma(const char *name);
+
+/* The driver of that name, which is loaded at its first use. An error record names the file and the
+ * reason: there is none, it does not load, it is of another version. */
+memspan_status_t msp_network_driver_load(const char *name,
+                                         const struct msp_network_services *services,
+                                         const struct msp_network_driver **driver_p);
+
+/* services.fail: an error record of the driver that was loaded last. */
+memspan_status_t msp_network_driver_fail(memspan_status_t status, const char *call,
+                                         long native_code, const char *native_text,
+                                         const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7), cold));
+
+/* ---- counters (counters.c) ---- */
+
+/* Leaves zeros where the job has one host. */
+void msp_network_measure(shmemx_network_info_t *info);
+
 #endif /* MEMSPAN_SHMEM_NETWORK_CHOICE_H */

@@ -4,17 +4,15 @@
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
  * executes, and leaves replies in a list or as counts of what is owed. */
 
+#include "shmem/network/message.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/network/aggregate.h"
-#include "shmem/network/alive.h"
-#include "shmem/network/deadlock.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
-#include "shmem/network/transfer.h"
+#include "shmem/network/stream.h"
 #include "shmem/network/wire.h"
-#include "shmem/network/worker.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"

@@ -6,7 +6,7 @@
  *
  * A message is executed when it is received, by the thread that progresses the main queue, in the
  * order of each sender's queue. What may block (memory of devices, registrations) is left to the
- * worker (worker.h), in the order of arrival. Replies are sent after the progress that received
+ * worker (worker.c), in the order of arrival. Replies are sent after the progress that received
  * the messages; one acknowledges all those of a PE and context that want nothing else, as does the
  * next message to that PE. */
 
@@ -24,7 +24,7 @@ enum msp_network_kind {
     MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
     MSP_NETWORK_ACK,       /* reply: nothing but owed_count */
     MSP_NETWORK_REPLY,     /* reply with what was asked for */
-    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.h) */
+    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.c) */
     MSP_NETWORK_PONG,      /* it is */
 };
 
@@ -129,5 +129,34 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
                              size_t data_bytes, void *owned, atomic_bool *is_done);
 
 void msp_network_message_close(void);
+
+/* ---- the worker (worker.c) ---- */
+
+/* Copies both. Any thread. Fatal without memory or thread. */
+void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
+                              size_t payload_bytes);
+
+/* There are messages that it has not begun: who polls yields the processor to it. */
+bool msp_network_worker_is_pending(void);
+
+/* With the main channel locked: what has been executed is to be replied to. */
+void msp_network_worker_answer(void);
+
+/* Ends it; what it has not begun is dropped. */
+void msp_network_worker_close(void);
+
+/* ---- liveness (alive.c) ---- */
+
+/* For waits, about eight times a second, without locks; fatal when a peer does not answer. */
+void msp_network_alive_look(void);
+
+/* For loops that do not wait as others do: the same, once in many calls. */
+void msp_network_alive_look_seldom(void);
+
+/* PONG has arrived; with the main channel locked. */
+void msp_network_alive_heard(const struct msp_network_header *header);
+
+/* At the start and the end of a job. */
+void msp_network_alive_reset(void);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_MESSAGE_H */

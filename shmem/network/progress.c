@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c: polling the main queue, and the thread that does it when no caller does. */
+/* progress.c: a thread that sleeps on the driver's descriptor, and callers that poll while they
+ * wait.
+ *
+ * A caller that polls sees what arrives sooner than a thread that must be woken. So a thread that
+ * finds that callers poll steps aside, and looks again after a while: when they have stopped, it
+ * serves the queue. A caller that goes to sleep calls it back. */
 
-#include "shmem/network/progress.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
-#include "shmem/network/alive.h"
-#include "shmem/network/worker.h"
+#include "shmem/network/message.h"
+#include "shmem/network/peer.h"
 #include "shmem/transport/own.h"
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
  * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
  * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no room for a while
  * is probed: a connect() of our own to its address says whether something listens there. A host
- * that is gone answers nothing at all: liveness messages find it (alive.h).
+ * that is gone answers nothing at all: liveness messages find it (alive.c).
  *
  * Runs over the provider shm that were killed leave files in /dev/shm, named PID:N:N; libfabric
  * removes them at the next start of a process with that number. */
