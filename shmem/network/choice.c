@@ -360,7 +360,7 @@ static memspan_status_t plan_all(void)
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p)
+memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_p)
 {
     memspan_status_t status = MEMSPAN_OK;
 

@@ -35,7 +35,7 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          const struct msp_network_driver **driver_p);
 
 /* shmemx_transport_plan(). */
-memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p);
+memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_p);
 
 /* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
 void msp_network_choice_print(void);

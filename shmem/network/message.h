@@ -22,7 +22,7 @@ enum msp_network_kind {
     MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
     MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
-    MSP_NETWORK_ACK,       /* reply: nothing but owed_count */
+    MSP_NETWORK_ACK,       /* reply: nothing but ack_count */
     MSP_NETWORK_REPLY,     /* reply with what was asked for */
     MSP_NETWORK_PING,      /* asks whether the PE is there (alive.c) */
     MSP_NETWORK_PONG,      /* it is */
@@ -44,10 +44,10 @@ struct msp_network_header {
     int32_t pe;            /* that sent it */
     uint16_t context;
     uint16_t segment;
-    uint16_t owed_context; /* the sender has executed owed_count messages of that context, */
-    uint16_t owed_count;   /* of which few are without an acknowledgement (stream.c) */
-    uint32_t size_bytes;   /* of a block; a PUT of 0 is a signal alone */
-    uint32_t record;       /* number of the asking PE's record (record.h); 0: it only counts */
+    uint16_t ack_context; /* the sender has executed ack_count messages of that context, */
+    uint16_t ack_count;   /* of which few are without an acknowledgement (stream.c) */
+    uint32_t size_bytes;  /* of a block; a PUT of 0 is a signal alone */
+    uint32_t record;      /* number of the asking PE's record (record.h); 0: it only counts */
     uint64_t offset_bytes;
     uint64_t value; /* GET and its REPLY: where in the record's data its own belongs */
     uint64_t signal_offset_bytes : 48;
@@ -80,7 +80,7 @@ struct msp_network_stream {
     bool is_private;                             /* it wants a channel of its own, */
     bool is_serialized;                          /* which several threads use, one at a time */
     atomic_bool puts_wait;      /* of the driver: behind shmem_fence(), and messages before it */
-    atomic_bool hurries;        /* no message has followed shmem_fence() so far */
+    atomic_bool flush_next;     /* no message has followed shmem_fence() so far */
     _Atomic uint64_t messages;  /* without a reply so far */
     _Atomic uint64_t transfers; /* of the driver, nonblocking: puts and sends whose buffers it
                                    uses, gets */
@@ -108,7 +108,7 @@ void msp_network_receive(const void *header, size_t header_bytes, const void *pa
 unsigned msp_network_reply(void);
 unsigned msp_network_acknowledge(void);
 /* Something is to be acknowledged. Any thread. */
-bool msp_network_is_owing(void);
+bool msp_network_is_ack_pending(void);
 bool msp_network_has_unconnected(void);
 /* Without the lock. */
 void msp_network_connect_waiting(void);

@@ -41,10 +41,10 @@ struct msp_network_contact {
     struct {
         unsigned context;
         unsigned count;
-    } owed[4]; /* executed messages that are not acknowledged */
-    unsigned owed_count;
-    bool is_owing;
-    struct msp_network_contact *next_owing;
+    } acks[4]; /* executed messages that are not acknowledged */
+    unsigned ack_count;
+    bool is_ack_pending;
+    struct msp_network_contact *next_ack_pending;
     struct msp_network_aggregate *aggregate; /* messages that wait (aggregate.h); NULL: none */
     bool is_waiting;                         /* in the channel's list: it may have one */
     struct msp_network_contact *next_waiting;

@@ -61,7 +61,7 @@ static unsigned advance(struct msp_network_channel *channel)
     if (channel->is_main) {
         msp_network_worker_answer();
         count += msp_network_reply();
-        count += msp_network_is_owing() ? msp_network_acknowledge() : 0;
+        count += msp_network_is_ack_pending() ? msp_network_acknowledge() : 0;
     }
     return count;
 }
@@ -73,7 +73,7 @@ static unsigned advance_first(struct msp_network_channel *channel)
     unsigned count;
 
     msp_network_send_waiting(channel);
-    if (msp_network_is_owing()) {
+    if (msp_network_is_ack_pending()) {
         (void)msp_network_acknowledge();
     }
     count = progress_queue(channel);
@@ -158,7 +158,7 @@ bool msp_network_progress(bool is_wait)
 /* What a wait has put off is the thread's to do, soon. */
 void msp_network_left(void)
 {
-    if (msp_network_is_owing() && !atomic_load(&is_aside)) {
+    if (msp_network_is_ack_pending() && !atomic_load(&is_aside)) {
         msp_network_wake();
     }
 }
