@@ -87,8 +87,8 @@ static void find_host(struct msp_bootstrap_job *found)
 {
     struct msp_network_division division = msp_network_choice_division();
 
-    if (msp_bootstrap_find_host(msp_job.bootstrap, found, msp_network_choice_digest()) !=
-        MEMSPAN_OK) {
+    if (msp_bootstrap_find_host(msp_job.bootstrap, found,
+                                msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT)) != MEMSPAN_OK) {
         msp_fatal_error("shmem_init");
     }
     if (division.pes != 0) {
@@ -170,8 +170,8 @@ static memspan_status_t compare_options(memspan_status_t mine)
         MEMSPAN_SHMEM_SYMMETRIC_SIZE,    MEMSPAN_SHMEM_MAX_PARTITIONS,
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
         MEMSPAN_SHMEM_LIBOMP_PARTITION,  MEMSPAN_SHMEM_INDIRECT,
-        MEMSPAN_SHMEM_REGISTER,          MEMSPAN_SHMEM_NETWORK,
-        MEMSPAN_SHMEM_TRANSPORT,         MEMSPAN_SHMEM_COLLECTIVE,
+        MEMSPAN_SHMEM_REGISTER,          MEMSPAN_SHMEM_TRANSPORT,
+        MEMSPAN_SHMEM_COLLECTIVE,
     };
     const size_t count   = sizeof equal / sizeof equal[0];
     struct msp_team *job = msp_team_job();

@@ -8,182 +8,21 @@
 #include <ctype.h>
 #include <memspan/launch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum form { FLAG, SIZE, NUMBER, TEXT };
+static const struct msp_variable rows[] = {MEMSPAN_SHMEM_OPTION_MAP(MSP_VARIABLE_ROW)};
+static struct msp_value values[MEMSPAN_SHMEM_OPTION_COUNT];
 
-static const struct row {
-    const char *name;
-    const char *twin;
-    enum form form;
-    const char *form_text;
-    const char *fallback;
-    const char *help;
-} rows[MEMSPAN_SHMEM_OPTION_COUNT] = {
-#define OPTION_ROW(symbol, variable, twin, form, form_text, fallback, help)                        \
-    {(variable), (twin), (form), (form_text), (fallback), (help)},
-    MEMSPAN_SHMEM_OPTION_MAP(OPTION_ROW)
-#undef OPTION_ROW
-};
+enum { NAME_BYTES = 64 };
 
-enum { NAME_BYTES = 64, TEXT_BYTES = 512 };
-
-static struct {
-    const char *source; /* the variable that set it */
-    const char *text;   /* NULL before it is read */
-    char *copy;         /* of the variable: programs may change it */
-    uint64_t number;
-    bool is_on;
-} values[MEMSPAN_SHMEM_OPTION_COUNT];
-
-extern char **environ;
-
-static bool number_parse(const char *text, uint64_t *number_p)
+static memspan_status_t refuse_value(const struct msp_variable *row, const struct msp_value *value)
 {
-    char *end;
-    unsigned long long number;
+    bool is_size = (row->form == MSP_FORM_SIZE);
 
-    if (!isdigit((unsigned char)text[0])) {
-        return false;
-    }
-    number = strtoull(text, &end, 10);
-    if ((*end != '\0') || (number > UINT32_MAX)) {
-        return false;
-    }
-    *number_p = number;
-    return true;
-}
-
-/* The suffix's factor as a power of two; -1: nothing that may stand there. */
-static int suffix_shift(const char *suffix, bool strict)
-{
-    static const char letters[] = "kmgt";
-    const char *letter;
-    int shift = 0;
-
-    if (suffix[0] == '\0') {
-        return 0;
-    }
-    letter = strchr(letters, tolower((unsigned char)suffix[0]));
-    if (letter != NULL) {
-        shift = 10 * (int)(letter - letters + 1);
-        suffix++;
-    } else if (tolower((unsigned char)suffix[0]) != 'b') {
-        return -1;
-    }
-    if (strict && (suffix[0] != '\0') && (strcasecmp(suffix, "b") != 0) &&
-        (strcasecmp(suffix, "ib") != 0)) {
-        return -1;
-    }
-    return shift;
-}
-
-bool msp_shmem_size_parse(const char *text, bool strict, uint64_t *size_p)
-{
-    size_t length = strspn(text, "0123456789.");
-    char digits[48];
-    long double number;
-    char *end;
-    int shift;
-
-    /* strtold() alone would take "inf", "0x1" and exponents. */
-    if ((length == 0) || (length >= sizeof digits)) {
-        return false;
-    }
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    number         = strtold(digits, &end);
-    shift          = suffix_shift(text + length, strict);
-    if ((*end != '\0') || (end == digits) || (shift < 0)) {
-        return false;
-    }
-    number *= (long double)(UINT64_C(1) << shift);
-    if (number > (long double)(UINT64_C(1) << 62)) {
-        return false;
-    }
-    *size_p = (uint64_t)number;
-    *size_p += ((long double)*size_p < number) ? 1 : 0;
-    return true;
-}
-
-static const char *lookup(const struct row *row, const char **source_p)
-{
-    const char *text = getenv(row->name);
-
-    *source_p = row->name;
-    if ((text == NULL) && (row->twin[0] != '\0')) {
-        text      = getenv(row->twin);
-        *source_p = row->twin;
-    }
-    return text;
-}
-
-static bool flag_is_on(const char *text)
-{
-    return (strcmp(text, "0") != 0) && (strcasecmp(text, "no") != 0) &&
-           (strcasecmp(text, "off") != 0) && (strcasecmp(text, "false") != 0);
-}
-
-/* The table is touched by every PE of a job, and rooms for texts of any length take pages. */
-static bool keep_text(int i, const char *text)
-{
-    free(values[i].copy);
-    values[i].copy = (text != NULL) ? strndup(text, TEXT_BYTES - 1) : NULL;
-    values[i].text = (text != NULL) ? values[i].copy : rows[i].fallback;
-    return values[i].text != NULL;
-}
-
-/* @p text: of the environment, from @p source; NULL: the default. Else the reason is the thread's
- * error. */
-static memspan_status_t check_value(const struct row *row, const char *source, const char *text,
-                                    uint64_t *number_p)
-{
-    const char *value = (text != NULL) ? text : row->fallback;
-    bool is_valid     = true;
-
-    *number_p = 0;
-    switch (row->form) {
-    case FLAG:
-        break;
-    case SIZE:
-        is_valid = msp_shmem_size_parse(value, false, number_p);
-        break;
-    case TEXT:
-        is_valid = (strlen(value) < TEXT_BYTES);
-        break;
-    case NUMBER:
-        is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, number_p);
-        break;
-    }
-    if (is_valid) {
-        return MEMSPAN_OK;
-    }
-    if (row->form == TEXT) {
-        return memspan_error(MEMSPAN_ERR_CONFIG, "%s has %zu characters, more than %d", source,
-                             strlen(value), TEXT_BYTES - 1);
-    }
-    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", source, value,
-                  (row->form == SIZE) ? "size" : "number");
-    return msp_error_hint("give it as %s", (row->form == SIZE)
-                                               ? "a number with k, m, g or t, such as 1.5g"
-                                               : row->form_text);
-}
-
-static memspan_status_t read_row(int i)
-{
-    const struct row *row = &rows[i];
-    const char *source;
-    const char *text = lookup(row, &source);
-
-    values[i].source = (text != NULL) ? source : NULL;
-    values[i].is_on  = (row->form == FLAG) && (text != NULL) && flag_is_on(text);
-    if (!keep_text(i, text)) {
-        values[i].number = 0;
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the text of %s", source);
-    }
-    return check_value(row, source, text, &values[i].number);
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", value->source, value->text,
+                  is_size ? "size" : "number");
+    return msp_error_hint("give it as %s",
+                          is_size ? "a number with k, m, g or t, such as 1.5g" : row->form_text);
 }
 
 /* ---- names that are none ---- */
@@ -196,15 +35,12 @@ static const char *const other_names[] = {"SHMEM_SYMMETRIC_PARTITION", "SMA_SYMM
 static const char *name_at(size_t i)
 {
     const size_t others = sizeof other_names / sizeof other_names[0];
+    size_t row          = i / 2;
 
-    if (i < MEMSPAN_SHMEM_OPTION_COUNT) {
-        return rows[i].name;
+    if (row < MEMSPAN_SHMEM_OPTION_COUNT) {
+        return (i % 2 == 0) ? rows[row].name : rows[row].alias;
     }
-    i -= MEMSPAN_SHMEM_OPTION_COUNT;
-    if (i < MEMSPAN_SHMEM_OPTION_COUNT) {
-        return rows[i].twin;
-    }
-    i -= MEMSPAN_SHMEM_OPTION_COUNT;
+    i -= 2 * (size_t)MEMSPAN_SHMEM_OPTION_COUNT;
     return (i < others) ? other_names[i] : NULL;
 }
 
@@ -243,7 +79,7 @@ static const char *next_misspelt(size_t *cursor, const char **nearest_p)
     char name[NAME_BYTES];
     const char *entry;
 
-    while ((entry = msp_shmem_option_next("", cursor)) != NULL) {
+    while ((entry = msp_variable_next("", cursor)) != NULL) {
         for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
             if (strncmp(entry, starts[i], strlen(starts[i])) != 0) {
                 continue;
@@ -260,12 +96,30 @@ static const char *next_misspelt(size_t *cursor, const char **nearest_p)
 
 static const char misspelt_format[] = "%.*s is no variable of Memspan; perhaps %s?";
 
+static void warn_of_alias(const struct msp_variable *row)
+{
+    const char *text  = msp_variable_text(row->name);
+    const char *other = msp_variable_text(row->alias);
+    int key           = 0;
+
+    if ((text != NULL) && (other != NULL) && (strcmp(text, other) != 0)) {
+        msp_warn_once(&key, "%s and %s differ: the former counts", row->name, row->alias);
+    } else if ((text == NULL) && (other != NULL)) {
+        memspan_services_get()->log(MEMSPAN_LOG_INFO, "shmem", "%s is another name of %s",
+                                    row->alias, row->name);
+    }
+}
+
 void msp_shmem_option_warn(void)
 {
     size_t cursor = 0;
     const char *nearest;
     const char *entry;
+    int i;
 
+    for (i = 0; i < MEMSPAN_SHMEM_OPTION_COUNT; i++) {
+        warn_of_alias(&rows[i]);
+    }
     while ((entry = next_misspelt(&cursor, &nearest)) != NULL) {
         int key = 0;
 
@@ -275,23 +129,15 @@ void msp_shmem_option_warn(void)
 
 /* ---- for memquery ---- */
 
-static void describe_row(const struct row *row, memspan_option_info_t *info_p)
+static memspan_option_info_t describe_row(const struct msp_variable *row)
 {
-    const char *source;
-    const char *text = lookup(row, &source);
-    uint64_t number;
+    struct msp_value value = {0};
 
-    *info_p = (memspan_option_info_t){.name     = row->name,
-                                      .form     = row->form_text,
-                                      .fallback = row->fallback,
-                                      .help     = row->help,
-                                      .value    = (text != NULL) ? text : row->fallback,
-                                      .source   = (text != NULL) ? "environment" : "default",
-                                      .problem  = ""};
-    if (check_value(row, source, text, &number) != MEMSPAN_OK) {
-        info_p->source  = "refused";
-        info_p->problem = memspan_error_text();
+    if (!msp_variable_read(row, true, &value)) {
+        refuse_value(row, &value);
+        value.problem = memspan_error_text();
     }
+    return msp_variable_info(row, &value);
 }
 
 /* A variable of a partition, or with @p nearest one that is misspelt. */
@@ -323,12 +169,12 @@ memspan_status_t msp_shmem_option_describe(int index, memspan_option_info_t *inf
     size_t i;
 
     if ((index >= 0) && (index < MEMSPAN_SHMEM_OPTION_COUNT)) {
-        describe_row(&rows[index], info_p);
+        *info_p = describe_row(&rows[index]);
         return MEMSPAN_OK;
     }
     index -= MEMSPAN_SHMEM_OPTION_COUNT;
     for (i = 0; (i < 2) && (index >= 0); i++, cursor = 0) {
-        while ((entry = msp_shmem_option_next(other_names[i], &cursor)) != NULL) {
+        while ((entry = msp_variable_next(other_names[i], &cursor)) != NULL) {
             if (index-- == 0) {
                 describe_entry(entry, NULL, info_p);
                 return MEMSPAN_OK;
@@ -356,21 +202,22 @@ memspan_status_t msp_shmem_option_read(void)
     int i;
 
     for (i = 0; i < MEMSPAN_SHMEM_OPTION_COUNT; i++) {
-        memspan_status_t status = read_row(i);
-
-        first = (first == MEMSPAN_OK) ? status : first;
+        if (!msp_variable_read(&rows[i], true, &values[i]) && (first == MEMSPAN_OK)) {
+            first = refuse_value(&rows[i], &values[i]);
+        }
+        msp_variable_keep(&values[i]);
     }
     return first;
 }
 
-const char *msp_shmem_option_source(enum msp_shmem_option option)
+const char *msp_shmem_option_name(enum msp_shmem_option option)
 {
-    return values[option].source;
+    return (values[option].source != NULL) ? values[option].source : rows[option].name;
 }
 
-bool msp_shmem_option_is_on(enum msp_shmem_option option)
+bool msp_shmem_option_is_set(enum msp_shmem_option option)
 {
-    return values[option].is_on;
+    return values[option].source != NULL;
 }
 
 const char *msp_shmem_option_text(enum msp_shmem_option option)
@@ -381,25 +228,6 @@ const char *msp_shmem_option_text(enum msp_shmem_option option)
 uint64_t msp_shmem_option_number(enum msp_shmem_option option)
 {
     return values[option].number;
-}
-
-const char *msp_shmem_option_name(enum msp_shmem_option option)
-{
-    return rows[option].name;
-}
-
-const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
-{
-    size_t length = strlen(prefix);
-
-    while ((environ != NULL) && (environ[*cursor] != NULL)) {
-        const char *text = environ[(*cursor)++];
-
-        if (strncmp(text, prefix, length) == 0) {
-            return text;
-        }
-    }
-    return NULL;
 }
 
 uint64_t msp_shmem_option_digest(enum msp_shmem_option option)
@@ -424,6 +252,6 @@ void msp_shmem_option_print(void)
         printf("%-26s %-10s %s\n", rows[i].name, (is_set && (text[0] == '\0')) ? "on" : text,
                is_set ? "(environment)" : "(default)");
         printf("    %s: %s%s%s\n", rows[i].form_text, rows[i].help,
-               (rows[i].twin[0] != '\0') ? "; formerly " : "", rows[i].twin);
+               (rows[i].alias[0] != '\0') ? "; formerly " : "", rows[i].alias);
     }
 }

@@ -4,18 +4,12 @@
 
 /* The environment of the SHMEM layer: one table, read when a program calls shmem_init(), because
  * programs set variables just before it. Partitions, one variable each, are in partition/option.h.
- * Standard variables have an old twin (SMA_...), which counts when the new one is unset. */
+ * Standard variables have their former name as alias (SMA_...). */
 
 #include "core/base/error.h"
-#include <memspan/config.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/variable.h"
 
-/* Forms: FLAG (set, be it empty, is on; "0", "no" and "off" are off), SIZE (OpenSHMEM's grammar:
- * "1.5g", text after the suffix ignored), NUMBER (decimal), TEXT (read by those who use it).
- *
- * X(symbol, variable, old twin or "", FORM, form as shown, value when unset, help) */
+/* X(symbol, variable, alias, FORM, form as shown, value when unset, help) */
 #define MEMSPAN_SHMEM_OPTION_MAP(X)                                                                \
     X(VERSION, "SHMEM_VERSION", "SMA_VERSION", FLAG, "any", "", "print the version at start-up")   \
     X(INFO, "SHMEM_INFO", "SMA_INFO", FLAG, "any", "",                                             \
@@ -42,12 +36,12 @@
       "algorithms of collectives between hosts: reduce=doubling:4k,alltoall=pairwise, and so on")  \
     X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
       "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
-    X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi,tcp",               \
-      "transports in the order of preference: smp for PEs that share memory, then networks")       \
-    X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", TEXT, "FOLDER[:...]", "",                             \
+    X(TRANSPORT, "MEMSPAN_SHMEM_TRANSPORT", "SHMEMX_TRANSPORT", TEXT, "NAME[,...] or NAME:N",      \
+      "smp,ucx,ofi,tcp",                                                                           \
+      "transports in the order of preference: smp for PEs that share memory, then networks; for "  \
+      "tests NAME:N: every N PEs are taken for a host, and reach others by that transport")        \
+    X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", SECURE_TEXT, "FOLDER[:...]", "",                      \
       "folders of network drivers, searched before the one of this library")                       \
-    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "ucx, ofi or tcp, or NAME:N", "",                   \
-      "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(TCP_INTERFACE, "SHMEMX_TCP_INTERFACE", "", TEXT, "NAME[,...]", "",                           \
       "network interfaces of the transport tcp; unset: all")                                       \
     X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
@@ -56,7 +50,8 @@
       "a PE that is not in shmem_init() so long after another one ends the job; 0: no limit")
 
 enum msp_shmem_option {
-#define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,
+#define OPTION_ENUM(symbol, variable, alias, form, form_text, fallback, help)                      \
+    MEMSPAN_SHMEM_##symbol,
     MEMSPAN_SHMEM_OPTION_MAP(OPTION_ENUM)
 #undef OPTION_ENUM
         MEMSPAN_SHMEM_OPTION_COUNT
@@ -65,35 +60,25 @@ enum msp_shmem_option {
 /* Read the environment. MEMSPAN_ERR_CONFIG, with the variable's name, for a malformed value. */
 memspan_status_t msp_shmem_option_read(void);
 
-/* Say which variables of the environment are none of these, and like one of them. */
+/* Say which variables of the environment are none of these, and like one of them; and which are set
+ * by two names. */
 void msp_shmem_option_warn(void);
 
 /* shmemx_option_describe(). */
 memspan_status_t msp_shmem_option_describe(int index, memspan_option_info_t *info_p);
 
-/* The variable that set it (its own name, its twin's), NULL when it is unset. */
-const char *msp_shmem_option_source(enum msp_shmem_option option);
-bool msp_shmem_option_is_on(enum msp_shmem_option option); /* a FLAG */
+/* The name that set the variable, its own or its alias; its own where it is unset. */
+const char *msp_shmem_option_name(enum msp_shmem_option option);
+bool msp_shmem_option_is_set(enum msp_shmem_option option);
 const char *msp_shmem_option_text(enum msp_shmem_option option);
-uint64_t msp_shmem_option_number(enum msp_shmem_option option); /* a SIZE or NUMBER */
-static inline bool msp_shmem_option_is_set(enum msp_shmem_option option)
+uint64_t msp_shmem_option_number(enum msp_shmem_option option);         /* a SIZE or NUMBER */
+static inline bool msp_shmem_option_is_on(enum msp_shmem_option option) /* a FLAG */
 {
-    return msp_shmem_option_source(option) != NULL;
+    return msp_shmem_option_number(option) != 0;
 }
-
-/* OpenSHMEM's size: a number, perhaps with a fraction, and a suffix k, m, g, t. @p strict: nothing
- * may follow the suffix but b or ib; else what follows is ignored. False: no such size. */
-bool msp_shmem_size_parse(const char *text, bool strict, uint64_t *size_p);
-
-/* The next variable of the environment whose name starts with @p prefix; *cursor is 0 at first.
- * The text is the environment's own ("NAME=value"). NULL: no more. */
-const char *msp_shmem_option_next(const char *prefix, size_t *cursor);
 
 /* A number that differs where anything that was read differs: compared between PEs at start. */
 uint64_t msp_shmem_option_digest(enum msp_shmem_option option);
-
-/* The variable's name. */
-const char *msp_shmem_option_name(enum msp_shmem_option option);
 
 /* All variables with their values, one a line, to standard output (SHMEM_INFO). */
 void msp_shmem_option_print(void);

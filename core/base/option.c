@@ -15,29 +15,15 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ADDED_MAX = 64, ROWS_MAX = MSP_OPTION_COUNT + ADDED_MAX };
 
 /* The library's own, then those of backends: written once, before row_count counts them. */
-static memspan_backend_option_t rows[ROWS_MAX] = {
-#define OPTION_ROW(symbol, variable, form, form_text, fallback, help)                              \
-    {(variable), (MEMSPAN_OPTION_##form), (form_text), (fallback), (help)},
-    MSP_OPTION_MAP(OPTION_ROW)
-#undef OPTION_ROW
-};
-static atomic_int row_count = MSP_OPTION_COUNT;
+static struct msp_variable rows[ROWS_MAX] = {MSP_OPTION_MAP(MSP_VARIABLE_ROW)};
+static atomic_int row_count               = MSP_OPTION_COUNT;
 
-static struct {
-    const char *text; /* value in force */
-    const char *source;
-    const char *problem;
-    uint64_t size;
-    int choice;
-} values[ROWS_MAX];
-
-static char *copies[ROWS_MAX]; /* of the environment's texts, until it is read again */
+static struct msp_value values[ROWS_MAX];
 
 enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
 static char problems[PROBLEMS_KEPT][PROBLEM_BYTES] MSP_SPARSE;
@@ -49,8 +35,6 @@ static msp_lock_t problem_lock =
 
 static atomic_bool ready;
 static msp_lock_t ready_lock = MSP_LOCK_INIT(MSP_RANK_OPTIONS);
-
-extern char **environ;
 
 /* Keeps the sentence and returns where it is kept; NULL when no room is left. */
 static const char *add_problem(const char *format, va_list args)
@@ -77,80 +61,30 @@ __attribute__((format(printf, 1, 2))) static const char *note_problem(const char
     return problem;
 }
 
-/* Index of the word among "a|b|c", or -1. */
-static int find_choice(const char *choices, const char *word)
+static bool is_in_range(int i)
 {
-    size_t length = strlen(word);
-    int index     = 0;
-    const char *c;
+    uint64_t size = values[i].number;
 
-    if (strchr(word, '|') != NULL) {
-        return -1;
-    }
-    for (c = choices; c != NULL; c = strchr(c, '|')) {
-        c += (*c == '|') ? 1 : 0;
-        if ((strncmp(c, word, length) == 0) && ((c[length] == '|') || (c[length] == '\0'))) {
-            return index;
-        }
-        index++;
-    }
-    return -1;
+    return (i != MSP_OPTION_CHUNK_SIZE) ||
+           (msp_is_power_of_two(size) && (size >= (UINT64_C(64) << 10)) &&
+            (size <= (UINT64_C(1) << 30)));
 }
 
-static bool set_value(int i, const char *text)
+/* The environment's value counts as unset. @p problem: NULL where no room was left for it. */
+static void refuse_row(int i, const char *problem)
 {
-    switch (rows[i].form) {
-    case MEMSPAN_OPTION_CHOICE:
-        values[i].choice = find_choice(rows[i].form_text, text);
-        if (values[i].choice < 0) {
-            return false;
-        }
-        break;
-    case MEMSPAN_OPTION_SIZE:
-        if (!msp_text_to_size(text, strlen(text), &values[i].size)) {
-            return false;
-        }
-        if ((i == MSP_OPTION_CHUNK_SIZE) &&
-            (!msp_is_power_of_two(values[i].size) || (values[i].size < (UINT64_C(64) << 10)) ||
-             (values[i].size > (UINT64_C(1) << 30)))) {
-            return false;
-        }
-        break;
-    case MEMSPAN_OPTION_TEXT:
-    case MEMSPAN_OPTION_SECURE_TEXT:
-        break;
-    }
-    values[i].text = text;
-    return true;
+    msp_variable_reset(&rows[i], &values[i]);
+    values[i].problem = (problem != NULL) ? problem : "refused";
 }
 
 static void read_row(int i)
 {
-    const char *text = (rows[i].form == MEMSPAN_OPTION_SECURE_TEXT) ? secure_getenv(rows[i].name)
-                                                                    : getenv(rows[i].name);
-
-    values[i].source  = "default";
-    values[i].problem = "";
-    set_value(i, rows[i].fallback);
-    free(copies[i]);
-    copies[i] = NULL;
-    if ((text == NULL) || (text[0] == '\0')) {
+    if (msp_variable_read(&rows[i], false, &values[i]) && is_in_range(i)) {
+        msp_variable_keep(&values[i]);
         return;
     }
-    /* setenv() may free what getenv() returned; without memory for a copy that must do. */
-    copies[i] = strdup(text);
-    text      = (copies[i] != NULL) ? copies[i] : text;
-    if (set_value(i, text)) {
-        values[i].source = "environment";
-        return;
-    }
-    values[i].source  = "refused";
-    values[i].problem = note_problem("%s=%s is not of the form %s; it counts as unset (%s)",
-                                     rows[i].name, text, rows[i].form_text, rows[i].fallback);
-    if (values[i].problem == NULL) {
-        values[i].problem = "refused";
-    }
-    set_value(i, rows[i].fallback);
+    refuse_row(i, note_problem("%s=%s is not of the form %s; it counts as unset (%s)", rows[i].name,
+                               values[i].text, rows[i].form_text, rows[i].fallback));
 }
 
 static const char *row_name(size_t i)
@@ -160,21 +94,16 @@ static const char *row_name(size_t i)
 
 static void find_unknown(void)
 {
-    static const char prefix[] = "MEMSPAN_";
     static const char others[] = "MEMSPAN_SHMEM_"; /* shmem/option.c has a check of its own */
-    char **entry;
+    size_t cursor              = 0;
+    const char *entry;
 
-    for (entry = environ; (entry != NULL) && (*entry != NULL); entry++) {
-        const char *end = strchr(*entry, '=');
+    while ((entry = msp_variable_next("MEMSPAN_", &cursor)) != NULL) {
         const char *nearest;
         char name[64];
 
-        if ((strncmp(*entry, prefix, sizeof(prefix) - 1) != 0) || (end == NULL) ||
-            (strncmp(*entry, others, sizeof(others) - 1) == 0)) {
-            continue;
-        }
-        snprintf(name, sizeof(name), "%.*s", (int)(end - *entry), *entry);
-        if (msp_option_find(name) >= 0) {
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(entry, "="), entry);
+        if ((strncmp(name, others, sizeof(others) - 1) == 0) || (msp_option_find(name) >= 0)) {
             continue;
         }
         nearest = msp_text_nearest(name, row_name);
@@ -256,6 +185,7 @@ static bool is_name_of(const char *name, const char *backend)
 static const char *add_row(const char *backend, const memspan_backend_option_t *option)
 {
     int i = atomic_load(&row_count);
+    uint64_t number;
 
     if (!is_name_of(option->name, backend)) {
         return "its name does not begin with MEMSPAN_ and the backend's name";
@@ -269,8 +199,13 @@ static const char *add_row(const char *backend, const memspan_backend_option_t *
     if (i == ROWS_MAX) {
         return "there are too many";
     }
-    rows[i] = *option;
-    if (!set_value(i, option->fallback)) {
+    rows[i] = (struct msp_variable){.name      = option->name,
+                                    .alias     = "",
+                                    .form      = (enum msp_form)option->form,
+                                    .form_text = option->form_text,
+                                    .fallback  = option->fallback,
+                                    .help      = option->help};
+    if (!msp_variable_parse(&rows[i], option->fallback, &number)) {
         return "its default is not of its form";
     }
     read_row(i);
@@ -304,34 +239,16 @@ const char *msp_option_text(int option)
     return values[option].text;
 }
 
-int msp_option_choice(int option)
-{
-    ensure_ready();
-    return values[option].choice;
-}
-
-uint64_t msp_option_size(int option)
-{
-    ensure_ready();
-    return values[option].size;
-}
-
 uint64_t msp_option_number(int option)
 {
-    switch (rows[option].form) {
-    case MEMSPAN_OPTION_SIZE:
-        return msp_option_size(option);
-    case MEMSPAN_OPTION_CHOICE:
-        return (uint64_t)msp_option_choice(option);
-    default:
-        return 0;
-    }
+    ensure_ready();
+    return values[option].number;
 }
 
 bool msp_option_is_set(int option)
 {
     ensure_ready();
-    return values[option].source[0] == 'e'; /* "environment" */
+    return values[option].source != NULL;
 }
 
 int msp_option_find(const char *variable)
@@ -347,13 +264,10 @@ int msp_option_find(const char *variable)
 memspan_status_t msp_option_refuse_text(int option, const char *sentence)
 {
     ensure_ready();
-    if (strcmp(values[option].source, "refused") != 0) {
-        const char *problem =
-            note_problem("%s=%s: %s", rows[option].name, values[option].text, sentence);
-        values[option].problem = (problem == NULL) ? "refused" : problem;
-        values[option].source  = "refused";
+    if (values[option].problem == NULL) {
+        refuse_row(option,
+                   note_problem("%s=%s: %s", rows[option].name, values[option].text, sentence));
         log_problems();
-        set_value(option, rows[option].fallback);
     }
     memspan_error(MEMSPAN_ERR_CONFIG, "%s", values[option].problem);
     return msp_error_hint("the form is %s", rows[option].form_text);
@@ -394,16 +308,7 @@ memspan_status_t msp_option_describe(int index, memspan_option_info_t *info_p)
         return memspan_error(MEMSPAN_ERR_INVALID, "no option %d, or info_p is NULL", index);
     }
     ensure_ready();
-    info = (memspan_option_info_t){
-        .struct_size = sizeof(info),
-        .name        = rows[index].name,
-        .form        = rows[index].form_text,
-        .fallback    = rows[index].fallback,
-        .help        = rows[index].help,
-        .value       = values[index].text,
-        .source      = values[index].source,
-        .problem     = values[index].problem,
-    };
+    info = msp_variable_info(&rows[index], &values[index]);
     return msp_struct_write(info_p, &info, sizeof(info));
 }
 

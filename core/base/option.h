@@ -2,66 +2,60 @@
 #ifndef MEMSPAN_CORE_BASE_OPTION_H
 #define MEMSPAN_CORE_BASE_OPTION_H
 
-/* The one table of environment variables. To add one, add a row; nothing else calls getenv(). Rows
- * of backends (memspan_backend_t::options) follow when the backends are known. */
+/* The table of this library's environment variables. To add one, add a row. Rows of backends
+ * (memspan_backend_t::options) follow when the backends are known. The code that reads a TEXT
+ * checks it, see msp_option_refuse(). */
 
-#include <memspan/backend.h>
-#include <memspan/config.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/base/variable.h"
 
-/* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by the code
- * that reads them, see msp_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
- * process: it loads code, or names a file to read or to write).
- *
- * X(symbol, variable, FORM, form as shown, value when unset, help) */
+/* X(symbol, variable, alias, FORM, form as shown, value when unset, help) */
 #define MSP_OPTION_MAP(X)                                                                          \
-    X(LOG, "MEMSPAN_LOG", CHOICE, "error|warn|info|debug|trace", "warn",                           \
+    X(LOG, "MEMSPAN_LOG", "", CHOICE, "error|warn|info|debug|trace", "warn",                       \
       "level of the log on standard error")                                                        \
-    X(DEVICES, "MEMSPAN_DEVICES", TEXT, "BACKEND:ORDINAL[,...]", "",                               \
+    X(DEVICES, "MEMSPAN_DEVICES", "", TEXT, "BACKEND:ORDINAL[,...]", "",                           \
       "devices to number and their order, e.g. opencl:0,emu:2; unset: all that are found")         \
-    X(BACKENDS, "MEMSPAN_BACKENDS", TEXT, "NAME[,...] or ^NAME[,...]", "",                         \
+    X(BACKENDS, "MEMSPAN_BACKENDS", "", TEXT, "NAME[,...] or ^NAME[,...]", "",                     \
       "backends to use, or with ^ those not to use; the host is always used")                      \
-    X(BACKEND_PATH, "MEMSPAN_BACKEND_PATH", SECURE_TEXT, "FILE-OR-FOLDER[:...]", "",               \
+    X(BACKEND_PATH, "MEMSPAN_BACKEND_PATH", "", SECURE_TEXT, "FILE-OR-FOLDER[:...]", "",           \
       "plug-in backends to load: shared objects, or folders of them")                              \
-    X(DRIVER_TIMEOUT, "MEMSPAN_DRIVER_TIMEOUT", SIZE, "seconds", "60",                             \
+    X(DRIVER_TIMEOUT, "MEMSPAN_DRIVER_TIMEOUT", "", SIZE, "seconds", "60",                         \
       "time limit for the start of a driver; then its backend is off; 0: no limit")                \
-    X(STATS, "MEMSPAN_STATS", CHOICE, "off|exit", "off",                                           \
+    X(STATS, "MEMSPAN_STATS", "", CHOICE, "off|exit", "off",                                       \
       "exit: print every allocator's counters to standard error when the process ends")            \
-    X(TRACE, "MEMSPAN_TRACE", SECURE_TEXT, "FILE", "",                                             \
+    X(TRACE, "MEMSPAN_TRACE", "", SECURE_TEXT, "FILE", "",                                         \
       "record every allocation and free in that file, for Perfetto or Chrome's viewer; %p: the "   \
       "process")                                                                                   \
-    X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", SIZE, "size", "1g",                                      \
+    X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", "", SIZE, "size", "1g",                                  \
       "size of the trace at which recording ends; 0: no limit")                                    \
-    X(PLACEMENT, "MEMSPAN_PLACEMENT", SECURE_TEXT, "FILE", "",                                     \
+    X(PLACEMENT, "MEMSPAN_PLACEMENT", "", SECURE_TEXT, "FILE", "",                                 \
       "call sites and the spaces of their memory: a file of memspan-advise")                       \
-    X(DEBUG, "MEMSPAN_DEBUG", TEXT, "guard[,report][,fail][,noleaks]", "",                         \
+    X(DEBUG, "MEMSPAN_DEBUG", "", TEXT, "guard[,report][,fail][,noleaks]", "",                     \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
       "finding; fail: end with status 86 after one; noleaks: leave leaks out")                     \
-    X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|info|warn|strict", "info",                      \
+    X(FALLBACK, "MEMSPAN_FALLBACK", "", CHOICE, "quiet|info|warn|strict", "info",                  \
       "memory that is weaker or slower than requested: not logged, logged once at that level, or " \
       "refused")                                                                                   \
-    X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \
+    X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", "", SIZE, "size", "4m",                                    \
       "size of a pool's chunks, up to 16 times that as it grows, of host memory a 16th at first; " \
       "a power of two from 64k to 1g")                                                             \
-    X(DECAY_MS, "MEMSPAN_DECAY_MS", SIZE, "milliseconds", "1000",                                  \
+    X(DECAY_MS, "MEMSPAN_DECAY_MS", "", SIZE, "milliseconds", "1000",                              \
       "time for which threads and pools keep unused memory")                                       \
-    X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \
+    X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", "", CHOICE, "off|advise|on", "advise",                     \
       "pages of host memory without a page_size trait: base pages, transparent huge pages in "     \
       "chunks, or reserved huge pages where available")                                            \
-    X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
+    X(OMP_ALLOCATOR, "OMP_ALLOCATOR", "", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",        \
       "the initial default allocator (OpenMP)")                                                    \
-    X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
+    X(OMP_PLACES, "OMP_PLACES", "", TEXT, "places", "",                                            \
       "the places that the trait preferred_place counts (OpenMP)")                                 \
-    X(HWLOC_XMLFILE, "HWLOC_XMLFILE", SECURE_TEXT, "file", "",                                     \
+    X(HWLOC_XMLFILE, "HWLOC_XMLFILE", "", SECURE_TEXT, "file", "",                                 \
       "a topology to describe instead of this machine's; memory is then not bound (hwloc)")        \
-    X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", SECURE_TEXT, "description", "",                          \
+    X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", "", SECURE_TEXT, "description", "",                      \
       "a synthetic topology instead of this machine's (hwloc)")                                    \
-    X(HWLOC_FSROOT, "HWLOC_FSROOT", SECURE_TEXT, "folder", "",                                     \
+    X(HWLOC_FSROOT, "HWLOC_FSROOT", "", SECURE_TEXT, "folder", "",                                 \
       "folder of /proc and /sys of the topology to describe (hwloc)")
 
 enum msp_option {
-#define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MSP_OPTION_##symbol,
+#define OPTION_ENUM(symbol, variable, alias, form, form_text, fallback, help) MSP_OPTION_##symbol,
     MSP_OPTION_MAP(OPTION_ENUM)
 #undef OPTION_ENUM
         MSP_OPTION_COUNT
@@ -78,14 +72,12 @@ enum msp_fallback_policy {
 /* The value in force as text; "" when unset and without a default. Never NULL. */
 const char *msp_option_text(int option);
 
-/* Index of the word in force of a CHOICE. */
-int msp_option_choice(int option);
-
-/* The value in force of a SIZE. */
-uint64_t msp_option_size(int option);
-
 /* The value in force of a SIZE, or the index of the word of a CHOICE; 0 for others. */
 uint64_t msp_option_number(int option);
+static inline int msp_option_choice(int option)
+{
+    return (int)msp_option_number(option);
+}
 
 /* True when the environment set it (and the value stands). */
 bool msp_option_is_set(int option);

@@ -26,10 +26,29 @@ static bool unit_shift(const char *text, size_t length, unsigned *shift_p)
            ((letter != NULL) && (length == 2) && (strncasecmp(text, "ib", 2) == 0));
 }
 
+/* Digits behind a point; how many there are. From the last on: exact for sums of powers of two. */
+static size_t read_fraction(const char *text, size_t length, long double *fraction_p)
+{
+    size_t count = 0;
+    size_t i;
+
+    while ((count < length) && isdigit((unsigned char)text[count])) {
+        count++;
+    }
+    *fraction_p = 0;
+    for (i = count; i > 0; i--) {
+        *fraction_p = (*fraction_p + (long double)(text[i - 1] - '0')) / 10;
+    }
+    return count;
+}
+
 bool msp_text_to_size(const char *text, size_t length, uint64_t *size_p)
 {
-    uint64_t value = 0;
+    long double fraction = 0;
+    uint64_t value       = 0;
+    uint64_t more;
     unsigned shift;
+    size_t digits;
     size_t i;
 
     for (i = 0; (i < length) && isdigit((unsigned char)text[i]); i++) {
@@ -39,10 +58,23 @@ bool msp_text_to_size(const char *text, size_t length, uint64_t *size_p)
         }
         value = value * 10 + digit;
     }
-    if ((i == 0) || !unit_shift(text + i, length - i, &shift) || (value > (UINT64_MAX >> shift))) {
+    digits = i;
+    if ((i < length) && (text[i] == '.')) {
+        digits += read_fraction(text + i + 1, length - i - 1, &fraction);
+        i = digits + 1;
+    }
+    if ((digits == 0) || !unit_shift(text + i, length - i, &shift) ||
+        (value > (UINT64_MAX >> shift))) {
         return false;
     }
-    *size_p = value << shift;
+    fraction *= (long double)(UINT64_C(1) << shift);
+    more = (uint64_t)fraction;
+    more += ((long double)more < fraction) ? 1 : 0;
+    value <<= shift;
+    if (more > UINT64_MAX - value) {
+        return false;
+    }
+    *size_p = value + more;
     return true;
 }
 

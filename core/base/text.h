@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parse a byte count: digits, then nothing or one of k m g t (powers of 1024, either case), then
- * nothing, "b" or "ib". False on anything else, trailing characters and overflow included. */
+/* Parse a byte count: a number, perhaps with a fraction (rounded up to bytes), then nothing or one
+ * of k m g t (powers of 1024, either case), then nothing, "b" or "ib". False on anything else,
+ * trailing characters and overflow included. */
 bool msp_text_to_size(const char *text, size_t length, uint64_t *size_p);
 
 /* Parse a decimal integer with an optional sign; the whole of the text must be it. */

@@ -132,7 +132,7 @@ static bool open_file(bool child)
 {
     process = (int)getpid();
     if (!msp_trace_file_open(msp_option_text(MSP_OPTION_TRACE), child,
-                             msp_option_size(MSP_OPTION_TRACE_LIMIT))) {
+                             msp_option_number(MSP_OPTION_TRACE_LIMIT))) {
         return false;
     }
     name_process();

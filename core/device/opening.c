@@ -198,7 +198,7 @@ static memspan_status_t fail_late(const char *name, const char *who, uint64_t li
 static memspan_status_t open_in_time(struct msp_driver *driver, bool is_plugin, int *count_p)
 {
     const memspan_backend_t *table = driver->own;
-    uint64_t limit_s               = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
+    uint64_t limit_s               = msp_option_number(MSP_OPTION_DRIVER_TIMEOUT);
     bool here_only                 = (table->flags & MEMSPAN_BACKEND_OPENS_HERE) != 0;
     bool may_be_apart = is_plugin || ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0);
     struct opening *o = (may_be_apart && !here_only && (limit_s > 0)) ? make() : NULL;
@@ -253,7 +253,7 @@ memspan_status_t msp_opening_run(struct msp_driver *driver, bool is_plugin, int 
 memspan_status_t msp_opening_ask(memspan_backend_entry_t entry, const char *name,
                                  const memspan_backend_t **table_p)
 {
-    uint64_t limit_s  = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
+    uint64_t limit_s  = msp_option_number(MSP_OPTION_DRIVER_TIMEOUT);
     struct opening *o = (limit_s > 0) ? make() : NULL;
 
     if (o != NULL) {

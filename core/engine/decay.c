@@ -25,14 +25,14 @@ static uint64_t now_ms(void)
 
 static uint64_t period_ms(void)
 {
-    uint64_t half = msp_option_size(MSP_OPTION_DECAY_MS) / 2;
+    uint64_t half = msp_option_number(MSP_OPTION_DECAY_MS) / 2;
 
     return (half < PERIOD_LEAST_MS) ? PERIOD_LEAST_MS : half;
 }
 
 bool msp_decay_is_at_once(void)
 {
-    return msp_option_size(MSP_OPTION_DECAY_MS) == 0;
+    return msp_option_number(MSP_OPTION_DECAY_MS) == 0;
 }
 
 static void settle_pools(const struct msp_pool *of)

@@ -290,7 +290,7 @@ static size_t give_back(struct msp_range *leaving)
 void msp_pool_settle(struct msp_pool *pool)
 {
     struct msp_range *leaving = NULL;
-    uint64_t decay_ms         = msp_option_size(MSP_OPTION_DECAY_MS);
+    uint64_t decay_ms         = msp_option_number(MSP_OPTION_DECAY_MS);
     uint64_t now;
     size_t keep;
 

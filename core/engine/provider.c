@@ -69,8 +69,9 @@ static void choose_sizes(struct msp_provider *p)
     bool locked = (p->spec.device->number == MEMSPAN_HOST) &&
                   ((p->spec.flags & MEMSPAN_REQUEST_PINNED) != 0) && (p->spec.importer_count == 0);
 
-    p->eager       = locked || ((p->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0);
-    p->chunk_bytes = p->eager ? MSP_GRANULE_BYTES : (size_t)msp_option_size(MSP_OPTION_CHUNK_SIZE);
+    p->eager = locked || ((p->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0);
+    p->chunk_bytes =
+        p->eager ? MSP_GRANULE_BYTES : (size_t)msp_option_number(MSP_OPTION_CHUNK_SIZE);
     if (locked) {
         p->chunk_bytes = msp_page_size();
     }

@@ -3,7 +3,6 @@
 
 #include "shmem/api/check.h"
 #include "shmem/network/choice.h"
-#include "shmem/network/facts.h"
 #include <shmemx.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ int shmemx_transport_plan(int index, shmemx_transport_info_t *info)
     if ((info == NULL) || (info->struct_size < offsetof(shmemx_transport_info_t, is_available))) {
         return refuse_info(__func__);
     }
-    status = msp_network_choice_foresee(index, &all);
+    status = msp_transport_preview(index, &all);
     if (status == MEMSPAN_OK) {
         all.struct_size = info->struct_size;
         memcpy(info, &all, (info->struct_size < sizeof all) ? info->struct_size : sizeof all);

@@ -45,7 +45,7 @@ static memspan_status_t check_claim(const char *reason)
  * from where the environment says: a program with more rights than its user is a job of one. */
 static memspan_status_t check_untrusted(void)
 {
-    if ((msp_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
+    if ((msp_variable_text(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
         (msp_bootstrap_find_claim().variable == NULL)) {
         return MEMSPAN_OK;
     }

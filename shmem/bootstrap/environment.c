@@ -3,19 +3,7 @@
  * a start-up that has gone wrong: what is here finds it out. */
 
 #include "shmem/bootstrap/environment.h"
-#include "shmem/option.h"
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-const char *msp_bootstrap_variable(const char *name)
-{
-    char start[64];
-    size_t cursor = 0;
-    snprintf(start, sizeof(start), "%s=", name);
-    const char *found = msp_shmem_option_next(start, &cursor);
-    return found != NULL ? found + strlen(start) : NULL;
-}
 
 /* Sizes of the step that runs, not of the allocation: a batch script of four tasks may well start a
  * program by itself. */
@@ -38,24 +26,24 @@ static const struct msp_bootstrap_claim claims[] = {
 struct msp_bootstrap_claim msp_bootstrap_find_claim(void)
 {
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-        const char *value = msp_bootstrap_variable(claims[i].variable);
+        const char *value = msp_variable_text(claims[i].variable);
         if (value != NULL && atoi(value) > 0) {
             struct msp_bootstrap_claim claim = claims[i];
             claim.pe_count                   = atoi(value);
             return claim;
         }
     }
-    if (msp_bootstrap_variable("PMIX_NAMESPACE") != NULL) {
+    if (msp_variable_text("PMIX_NAMESPACE") != NULL) {
         return (struct msp_bootstrap_claim){
             "PMIX_NAMESPACE",
-            msp_bootstrap_variable("PRTE_LAUNCHED") != NULL ? "PRRTE's prterun" : "a PMIx launcher",
+            msp_variable_text("PRTE_LAUNCHED") != NULL ? "PRRTE's prterun" : "a PMIx launcher",
             "libpmix.so.2 must be found (LD_LIBRARY_PATH); where no launcher started this "
             "process, unset PMIX_NAMESPACE",
             0};
     }
     /* No variable of PALS has the number of PEs. It is in the file that PALS_APINFO names, whose
      * layout depends on its version: a job of one PE is refused too. */
-    if (msp_bootstrap_variable("PALS_RANKID") != NULL) {
+    if (msp_variable_text("PALS_RANKID") != NULL) {
         return (struct msp_bootstrap_claim){
             "PALS_RANKID", "PALS (HPE's mpiexec or aprun)",
             "use mpiexec --pmi=pmix, prterun, or oshrun -n N on one node; for one PE, and where no "

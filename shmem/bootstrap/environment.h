@@ -5,8 +5,7 @@
 /* What launchers leave in the environment. These variables are theirs, not ours: they are in no
  * table of options, and are read when a job is opened, never kept. */
 
-/* The variable's value, or NULL. */
-const char *msp_bootstrap_variable(const char *name);
+#include "core/base/variable.h"
 
 /* What a launcher that is not talking to us says of the job. */
 struct msp_bootstrap_claim {

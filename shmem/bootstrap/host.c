@@ -2,17 +2,16 @@
 /* host.c: which PEs of a node share memory. */
 
 #include "shmem/bootstrap/host.h"
-#include <fcntl.h>
+#include "core/base/file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* What a PE tells those of its node. */
 struct identity {
     char version[32]; /* of Memspan; first in all versions */
-    char boot[40];    /* the kernel's: a virtual machine on the node has its own */
+    uint64_t kernel;
     uint64_t pid_namespace;
     uint64_t ipc_namespace;
     uint64_t net_namespace;
@@ -30,18 +29,33 @@ static uint64_t namespace_of(const char *path)
     return (stat(path, &facts) == 0) ? (uint64_t)facts.st_ino : 0;
 }
 
+uint64_t msp_bootstrap_kernel(void)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    char text[64];
+    const char *c;
+
+    if (msp_file_read("/proc/sys/kernel/random/boot_id", text, sizeof text) <= 0) {
+        return 0;
+    }
+    for (c = text; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    }
+    return hash | 1;
+}
+
+uint64_t msp_bootstrap_network_namespace(void)
+{
+    return ((msp_bootstrap_kernel() ^ namespace_of("/proc/self/ns/net")) *
+            UINT64_C(1099511628211)) |
+           1;
+}
+
 static struct identity identify(uint64_t order)
 {
-    struct identity mine = {.order = order};
-    int fd               = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    struct identity mine = {.order = order, .kernel = msp_bootstrap_kernel()};
 
     snprintf(mine.version, sizeof mine.version, "%s", MEMSPAN_VERSION_STRING);
-    if (fd >= 0) {
-        ssize_t length = read(fd, mine.boot, sizeof mine.boot - 1);
-
-        mine.boot[(length > 0) ? length : 0] = '\0';
-        close(fd);
-    }
     mine.pid_namespace = namespace_of("/proc/self/ns/pid");
     mine.ipc_namespace = namespace_of("/proc/self/ns/ipc");
     mine.net_namespace = namespace_of("/proc/self/ns/net");
@@ -51,8 +65,7 @@ static struct identity identify(uint64_t order)
 /* A PE without a free descriptor cannot read the kernel's. */
 static bool shares_memory(const struct identity *a, const struct identity *b)
 {
-    bool is_one_kernel =
-        (a->boot[0] == '\0') || (b->boot[0] == '\0') || (strcmp(a->boot, b->boot) == 0);
+    bool is_one_kernel = (a->kernel == 0) || (b->kernel == 0) || (a->kernel == b->kernel);
 
     return is_one_kernel && (a->pid_namespace == b->pid_namespace) &&
            (a->ipc_namespace == b->ipc_namespace);
@@ -61,7 +74,7 @@ static bool shares_memory(const struct identity *a, const struct identity *b)
 /* What is not known is another one. */
 static bool shares_network(const struct identity *a, const struct identity *b)
 {
-    return (a->boot[0] != '\0') && (strcmp(a->boot, b->boot) == 0) && (a->net_namespace != 0) &&
+    return (a->kernel != 0) && (a->kernel == b->kernel) && (a->net_namespace != 0) &&
            (a->net_namespace == b->net_namespace);
 }
 
@@ -69,15 +82,13 @@ static memspan_status_t compare(int pe, int peer, const struct identity *mine,
                                 struct identity *theirs)
 {
     theirs->version[sizeof theirs->version - 1] = '\0';
-    theirs->boot[sizeof theirs->boot - 1]       = '\0';
     if (strcmp(mine->version, theirs->version) != 0) {
         memspan_error(MEMSPAN_ERR_CONFLICT, "PE %d runs Memspan %s, PE %d runs Memspan %s", pe,
                       mine->version, peer, theirs->version);
         return msp_error_hint("run one version in all PEs of a job");
     }
     if (mine->order != theirs->order) {
-        memspan_error(MEMSPAN_ERR_CONFIG,
-                      "MEMSPAN_SHMEM_TRANSPORT or SHMEMX_TRANSPORT differs between PE %d and PE %d",
+        memspan_error(MEMSPAN_ERR_CONFIG, "MEMSPAN_SHMEM_TRANSPORT differs between PE %d and PE %d",
                       pe, peer);
         return msp_error_hint("hand the same environment to all of them (mpirun -x)");
     }

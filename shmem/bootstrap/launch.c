@@ -77,7 +77,7 @@ static memspan_status_t find_job_file(int fd, int pe, uint64_t cookie, int launc
 
 static memspan_status_t launch_open(struct msp_bootstrap_job *job_p)
 {
-    const char *text = msp_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE);
+    const char *text = msp_variable_text(MEMSPAN_LAUNCH_VARIABLE);
     if (text == NULL) {
         return memspan_error(MEMSPAN_ERR_OFF, "%s is not set", MEMSPAN_LAUNCH_VARIABLE);
     }

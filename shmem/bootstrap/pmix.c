@@ -259,8 +259,7 @@ static void disconnect(void)
  * those of a process's next job may be in one already. */
 static memspan_status_t connect_server(void)
 {
-    if (msp_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
-        msp_bootstrap_variable("PMIX_RANK") == NULL) {
+    if (msp_variable_text("PMIX_NAMESPACE") == NULL || msp_variable_text("PMIX_RANK") == NULL) {
         return memspan_error(MEMSPAN_ERR_OFF, "no PMIx server is named in the environment");
     }
     memspan_status_t status = load_library();

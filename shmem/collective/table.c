@@ -2,6 +2,7 @@
 /* table.c: thresholds of algorithms. */
 
 #include "shmem/collective/table.h"
+#include "core/base/text.h"
 #include "shmem/error.h"
 #include "shmem/job.h"
 #include "shmem/option.h"
@@ -88,18 +89,12 @@ static int find(const char *const *names, int count, const char *text, size_t le
 /* "BYTES" or "BYTES:HOSTS", of that length. */
 static bool read_limits(const char *text, size_t length, struct row *row)
 {
-    char bytes[32];
     size_t bytes_length = strcspn(text, ":,");
     uint64_t number;
     int parsed = 0;
 
     bytes_length = (bytes_length < length) ? bytes_length : length;
-    if (bytes_length >= sizeof bytes) {
-        return false;
-    }
-    memcpy(bytes, text, bytes_length);
-    bytes[bytes_length] = '\0';
-    if (!msp_shmem_size_parse(bytes, true, &number)) {
+    if (!msp_text_to_size(text, bytes_length, &number)) {
         return false;
     }
     row->most_bytes = (size_t)number;

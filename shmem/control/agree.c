@@ -5,7 +5,7 @@
 #include "shmem/collective/hosts.h"
 #include "shmem/collective/sync.h"
 #include "shmem/control/shared_file.h"
-#include "shmem/network/card.h"
+#include "shmem/network/network.h"
 #include <string.h>
 #include <unistd.h>
 

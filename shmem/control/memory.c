@@ -3,11 +3,11 @@
 
 #include "shmem/control/memory.h"
 #include "shmem/bootstrap.h"
+#include "shmem/bootstrap/host.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/job.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -132,26 +132,6 @@ static uint64_t mix(uint64_t sum, uint64_t word)
     return sum ^ (sum >> 29);
 }
 
-/* Which start of a kernel it is: containers share it. */
-static uint64_t find_kernel(void)
-{
-    char text[64] = "";
-    int fd        = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    uint64_t sum  = 0;
-    size_t i;
-
-    if (fd >= 0) {
-        if (read(fd, text, sizeof text - 1) < 0) {
-            text[0] = '\0';
-        }
-        close(fd);
-    }
-    for (i = 0; text[i] != '\0'; i++) {
-        sum = mix(sum, (unsigned char)text[i]);
-    }
-    return sum;
-}
-
 static void introduce(struct member *member)
 {
     cpu_set_t set;
@@ -159,7 +139,7 @@ static void introduce(struct member *member)
     CPU_ZERO(&set);
     (void)sched_getaffinity(0, sizeof set, &set);
     memcpy(member->processors, &set, sizeof set);
-    member->kernel = find_kernel();
+    member->kernel = msp_bootstrap_kernel();
     member->pid    = getpid();
     /* Without it, sleepers poll every MSP_WAIT_BACK_OFF_MS. */
     member->has_barrier =

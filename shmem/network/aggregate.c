@@ -2,7 +2,7 @@
 /* aggregate.c: sending, alone or together. */
 
 #include "shmem/network/aggregate.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/peer.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ bool msp_network_may_wait(const struct msp_network_work *work, unsigned flags)
     struct msp_network_stream *stream = work->stream;
     uint64_t before;
 
-    if (atomic_load_explicit(&stream->hurries, memory_order_relaxed)) {
-        atomic_store_explicit(&stream->hurries, false, memory_order_relaxed);
+    if (atomic_load_explicit(&stream->flush_next, memory_order_relaxed)) {
+        atomic_store_explicit(&stream->flush_next, false, memory_order_relaxed);
         return false;
     }
     if (work->target->context == msp_context_internal()) {
@@ -63,13 +63,13 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
     return true;
 }
 
-/* What the peer waits for anyway. Contacts of other channels than the main one owe nothing. */
-static void add_owed(struct msp_network_contact *contact, struct msp_network_header *header)
+/* What the peer waits for anyway. Contacts of other channels than the main one have none. */
+static void add_acks(struct msp_network_contact *contact, struct msp_network_header *header)
 {
-    if (contact->owed_count > 0) {
-        contact->owed_count--;
-        header->owed_context = (uint16_t)contact->owed[contact->owed_count].context;
-        header->owed_count   = (uint16_t)contact->owed[contact->owed_count].count;
+    if (contact->ack_count > 0) {
+        contact->ack_count--;
+        header->ack_context = (uint16_t)contact->acks[contact->ack_count].context;
+        header->ack_count   = (uint16_t)contact->acks[contact->ack_count].count;
     }
 }
 
@@ -78,15 +78,15 @@ static bool send_aggregate(struct msp_network_contact *contact)
 {
     struct msp_network_aggregate *aggregate = contact->aggregate;
     struct msp_network_header header        = {.kind = MSP_NETWORK_AGGREGATE, .pe = msp_job.pe};
-    unsigned owed_count                     = contact->owed_count;
+    unsigned ack_count                      = contact->ack_count;
 
     if (aggregate == NULL) {
         return true;
     }
-    add_owed(contact, &header);
+    add_acks(contact, &header);
     if (!msp_network_try_to_send(contact, &header, aggregate->items, aggregate->size_bytes,
                                  aggregate, aggregate->is_done)) {
-        contact->owed_count = owed_count;
+        contact->ack_count = ack_count;
         return false;
     }
     contact->aggregate = NULL;
@@ -164,7 +164,7 @@ void msp_network_send(struct msp_network_contact *contact, struct msp_network_op
     }
     channel->sends++;
     operation->header.token = contact->token;
-    add_owed(contact, &operation->header);
+    add_acks(contact, &operation->header);
     while ((result = msp_network.driver->send(
                 contact->peer, &operation->header, msp_network_header_bytes(&operation->header),
                 payload, payload_bytes, &operation->request)) == MSP_NETWORK_BUSY) {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alive.c: asking contacts whether they are there. */
+/* alive.c: a PE that waits asks the PEs that it has contacted whether they are there.
+ *
+ * A network may say nothing when a link is cut or a host stops. So a thread that waits for long
+ * sends a message to each contact, about once in a tenth of the limit (SHMEMX_PEER_TIMEOUT). The
+ * peer's progress thread answers, also while its program computes. A peer that has not answered
+ * within the limit ends the job. A PE asks the next PE of another host, too: so a host
+ * that no PE has contacted is watched by one. */
 
-#include "shmem/network/alive.h"
 #include "shmem/control/wait.h"
-#include "shmem/network/card.h"
-#include "shmem/network/deadlock.h"
+#include "shmem/network/message.h"
+#include "shmem/network/network.h"
 #include "shmem/network/peer.h"
 #include "shmem/option.h"
 #include <time.h>

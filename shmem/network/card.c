@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* card.c: cards of this PE and of those that it has contacted. */
+/* card.c: a PE's card: the address of its main queue, the token of messages to it, its host, and
+ * what must be the same in all PEs: the driver and the version of Memspan. It is distributed at
+ * start, and fetched at first contact. */
 
-#include "shmem/network/card.h"
 #include "shmem/bootstrap.h"
 #include "shmem/job.h"
 #include "shmem/network/driver.h"
+#include "shmem/network/network.h"
 #include <memspan/status.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /* choice.c: the order of transports, from variables to the driver that is opened. */
 
 #include "shmem/network/choice.h"
+#include "core/base/text.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
-#include "shmem/network/plugin.h"
 #include "shmem/option.h"
 #include <stdio.h>
 #include <string.h>
@@ -17,23 +17,36 @@ static struct {
     int count;
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
-    bool is_trusting;             /* what was taken executes what anyone sends */
-    enum msp_shmem_option source; /* the variable that the names are from */
+    bool is_trusting; /* what was taken executes what anyone sends */
 } choice;
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
 /* ---- reading ---- */
 
+static const char *order_text(void)
+{
+    return msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
+}
+
+static const char *order_name(void)
+{
+    return msp_shmem_option_name(MEMSPAN_SHMEM_TRANSPORT);
+}
+
 static memspan_status_t refuse_name(const char *name)
 {
-    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s: there is no such transport",
-                  msp_shmem_option_name(choice.source), name);
-    if (choice.source == MEMSPAN_SHMEM_TRANSPORT) {
-        return msp_error_hint("tcp:N, and ucx:N and ofi:N where Memspan was built with them");
+    static const char *const drivers[] = {"ucx", "ofi", "tcp"};
+    char here[32]                      = "smp";
+    size_t used                        = strlen(here);
+    size_t i;
+
+    for (i = 0; i < sizeof drivers / sizeof drivers[0]; i++) {
+        if (msp_network_driver_exists(drivers[i])) {
+            msp_text_append(here, sizeof here, &used, ", %s", drivers[i]);
+        }
     }
-    return msp_error_hint(
-        "smp, ucx, ofi and tcp are transports, ucx and ofi where Memspan was built "
-        "with them");
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s: there is no such transport", order_name(), name);
+    return msp_error_hint("transports here are %s", here);
 }
 
 static memspan_status_t add_name(const char *name, size_t length)
@@ -44,12 +57,11 @@ static memspan_status_t add_name(const char *name, size_t length)
         return memspan_error(MEMSPAN_ERR_CONFIG,
                              "%s: %.*s: a name of at most %d characters, and %d"
                              " names",
-                             msp_shmem_option_name(choice.source), (int)length, name,
-                             NAME_BYTES - 1, NAMES_MAX);
+                             order_name(), (int)length, name, NAME_BYTES - 1, NAMES_MAX);
     }
     snprintf(to, NAME_BYTES, "%.*s", (int)length, name);
     /* By default what is not there is passed over. */
-    if (msp_shmem_option_is_set(choice.source) && !msp_network_driver_exists(to)) {
+    if (msp_shmem_option_is_set(MEMSPAN_SHMEM_TRANSPORT) && !msp_network_driver_exists(to)) {
         return refuse_name(to);
     }
     choice.count++;
@@ -80,28 +92,24 @@ static bool read_division(const char *text, struct msp_network_division *divisio
     return (read.pes > 0) && (read.others > 0);
 }
 
-/* NAME or NAME:N. */
-static memspan_status_t read_test_transport(void)
+/* NAME:N. */
+static memspan_status_t read_divided(const char *text)
 {
-    const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
-    size_t length    = strcspn(text, ":");
+    size_t length = strcspn(text, ":");
 
-    choice.source = MEMSPAN_SHMEM_TRANSPORT;
     if (!read_division(text + length, &choice.division)) {
-        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
-        return msp_error_hint("give it as tcp or tcp:2, ucx:2, ofi:2");
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s has no number of PEs", order_name(), text);
+        return msp_error_hint("give it as tcp:2, ucx:2 or ofi:2");
     }
     return add_name(text, length);
 }
 
 /* "smp,ucx,ofi,tcp". A network that stands before smp reaches the PEs of this host too. */
-static memspan_status_t read_order(void)
+static memspan_status_t read_order(const char *text)
 {
-    const char *text        = msp_shmem_option_text(MEMSPAN_SHMEM_NETWORK);
     memspan_status_t status = MEMSPAN_OK;
     bool has_smp            = false;
 
-    choice.source = MEMSPAN_SHMEM_NETWORK;
     while (status == MEMSPAN_OK) {
         size_t length = strcspn(text, ",");
 
@@ -122,11 +130,12 @@ static memspan_status_t read_order(void)
 
 memspan_status_t msp_network_choice_read(void)
 {
-    bool is_test = (msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT)[0] != '\0');
+    const char *text = order_text();
+    bool is_divided  = (strchr(text, ':') != NULL);
     memspan_status_t status;
 
     memset(&choice, 0, sizeof choice);
-    status = is_test ? read_test_transport() : read_order();
+    status = is_divided ? read_divided(text) : read_order(text);
     if (status != MEMSPAN_OK) {
         memset(&choice, 0, sizeof choice);
     }
@@ -136,12 +145,6 @@ memspan_status_t msp_network_choice_read(void)
 struct msp_network_division msp_network_choice_division(void)
 {
     return choice.division;
-}
-
-uint64_t msp_network_choice_digest(void)
-{
-    return msp_shmem_option_digest(MEMSPAN_SHMEM_NETWORK) * 31 +
-           msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT);
 }
 
 /* ---- opening ---- */
@@ -189,17 +192,15 @@ static memspan_status_t open_driver(int i, const struct msp_network_services *se
 
 static memspan_status_t refuse_hosts(void)
 {
-    const char *variable = msp_shmem_option_name(choice.source);
-    const char *text     = msp_shmem_option_text(choice.source);
-    int elsewhere        = msp_job.pe_count - msp_job.local_count;
-    char all[400]        = "";
-    int length           = 0;
+    int elsewhere = msp_job.pe_count - msp_job.local_count;
+    char all[400] = "";
+    int length    = 0;
     int i;
 
     if (choice.count == 0) {
         memspan_error(MEMSPAN_ERR_UNREACHABLE,
                       "%s=%s: smp does not reach the %d of %d PEs that are on other hosts",
-                      variable, text, elsewhere, msp_job.pe_count);
+                      order_name(), order_text(), elsewhere, msp_job.pe_count);
         return msp_error_hint("add ucx, ofi or tcp, or unset it");
     }
     for (i = 0; (i < choice.count) && ((size_t)length < sizeof all); i++) {
@@ -208,7 +209,7 @@ static memspan_status_t refuse_hosts(void)
     }
     return memspan_error(MEMSPAN_ERR_UNREACHABLE,
                          "no transport of %s reaches the %d of %d PEs that are on other hosts: %s",
-                         text, elsewhere, msp_job.pe_count, all);
+                         order_text(), elsewhere, msp_job.pe_count, all);
 }
 
 static void warn_of_strangers(void)
@@ -251,7 +252,7 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
 static void write_rank(char *text, size_t text_bytes)
 {
     snprintf(text, text_bytes, "the %s of %s that works here",
-             (choice.taken == 1) ? "first" : "next", msp_shmem_option_text(choice.source));
+             (choice.taken == 1) ? "first" : "next", order_text());
 }
 
 /* ---- without a job ---- */
@@ -283,8 +284,7 @@ static void plan_smp(void)
     info->is_chosen    = true;
     snprintf(info->path, sizeof info->path, "loads and stores");
     if (is_divided) {
-        snprintf(info->why, sizeof info->why, "%s=%s divides the host",
-                 msp_shmem_option_name(choice.source), msp_shmem_option_text(choice.source));
+        snprintf(info->why, sizeof info->why, "%s=%s divides the host", order_name(), order_text());
     } else {
         snprintf(info->why, sizeof info->why, "their memory is mapped");
     }
@@ -316,7 +316,7 @@ static void plan_driver(int i)
     } else {
         choice.taken = before;
         snprintf(info->why, sizeof info->why, "%s is before it in %s", choice.names[before - 1],
-                 msp_shmem_option_text(choice.source));
+                 order_text());
     }
 }
 
@@ -337,7 +337,7 @@ static memspan_status_t plan_all(void)
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p)
+memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_p)
 {
     memspan_status_t status = MEMSPAN_OK;
 

@@ -5,14 +5,14 @@
 /* Which transport reaches which PE: smp those of this host, a network driver those of other hosts.
  * MEMSPAN_SHMEM_TRANSPORT gives the order of preference; the first driver that loads and opens is
  * taken for all other hosts. PEs of all hosts must take the same one: the network transport
- * compares names at first contact. SHMEMX_TRANSPORT=NAME:N, for tests, names one driver, and takes
- * every N PEs of a machine for a host. */
+ * compares names at first contact. NAME:N, for tests, names one driver, and takes every N PEs of a
+ * machine for a host. */
 
 #include "shmem/error.h"
 #include "shmem/network/driver.h"
 #include <shmemx.h>
 
-/* Read both variables. A malformed value, or a name that is none, leaves an error record. */
+/* Read the variable. A malformed value, or a name that is none, leaves an error record. */
 memspan_status_t msp_network_choice_read(void);
 
 /* Which PEs of one machine count as a host. */
@@ -24,9 +24,6 @@ struct msp_network_division {
 /* After a read. */
 struct msp_network_division msp_network_choice_division(void);
 
-/* A digest of both variables: PEs with different ones would divide hosts differently. */
-uint64_t msp_network_choice_digest(void);
-
 /* Load and open the first driver of the order that works. The error record of a failure has the
  * reason of each. */
 memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
@@ -35,9 +32,35 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          const struct msp_network_driver **driver_p);
 
 /* shmemx_transport_plan(). */
-memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p);
+memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_p);
 
 /* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
 void msp_network_choice_print(void);
+
+/* ---- drivers as plug-ins (plugin.c) ---- */
+
+/* Whether a plug-in of that name is there; nothing is loaded. */
+bool msp_network_driver_exists(const char *name);
+
+/* False: it would find nothing but the kernel's TCP, as this host has no RDMA device and no
+ * variable for its library names a network. Nothing is loaded. */
+bool msp_network_driver_has_rdma(const char *name);
+
+/* The driver of that name, which is loaded at its first use. An error record names the file and the
+ * reason: there is none, it does not load, it is of another version. */
+memspan_status_t msp_network_driver_load(const char *name,
+                                         const struct msp_network_services *services,
+                                         const struct msp_network_driver **driver_p);
+
+/* services.fail: an error record of the driver that was loaded last. */
+memspan_status_t msp_network_driver_fail(memspan_status_t status, const char *call,
+                                         long native_code, const char *native_text,
+                                         const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7), cold));
+
+/* ---- counters (counters.c) ---- */
+
+/* Leaves zeros where the job has one host. */
+void msp_network_measure(shmemx_network_info_t *info);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_CHOICE_H */

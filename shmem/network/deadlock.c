@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* deadlock.c: whether any PE of a job is left that runs. */
+/* deadlock.c: a program that waits for ever: one PE is in shmem_finalize(), or has left main(), and
+ * all others wait for something else. No PE is left that could end a wait.
+ *
+ * Liveness messages carry what a PE waits for (msp_wait_state(), control/wait.h). A PE in
+ * shmem_finalize() tells PE 0, which then asks all PEs. Each must be in the same wait in several
+ * answers, while no message has ended it. Larger jobs are not asked, as PE 0 would connect to all
+ * of them. */
 
-#include "shmem/network/deadlock.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
+#include "shmem/network/peer.h"
 
 enum {
     PES_MAX  = 64,

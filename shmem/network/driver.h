@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSP_NETWORK_DRIVER_VERSION 2
+#define MSP_NETWORK_DRIVER_VERSION 3
 #define MSP_NETWORK_DRIVER_ENTRY   "memspan_network_driver"
 
 struct msp_network_queue;  /* each driver's own: a UCX worker; endpoint and completion queue */
@@ -91,6 +91,7 @@ struct msp_network_job {
     /* A driver whose messages over the kernel's TCP anyone can forge uses it where there is no
      * RDMA. False: where the user's variables for its library say so alone. */
     bool takes_kernel_tcp;
+    uint64_t network_namespace; /* equal in PEs that have one loopback interface */
 };
 
 /* What open() finds out. */

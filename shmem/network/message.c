@@ -2,19 +2,17 @@
 /* message.c: what other PEs ask of this one, and replies.
  *
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
- * executes, and leaves replies in a list or as counts of what is owed. */
+ * executes, and leaves replies in a list or as counts of pending acknowledgements. */
 
+#include "shmem/network/message.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/network/aggregate.h"
-#include "shmem/network/alive.h"
-#include "shmem/network/deadlock.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
-#include "shmem/network/transfer.h"
+#include "shmem/network/stream.h"
 #include "shmem/network/wire.h"
-#include "shmem/network/worker.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
@@ -40,9 +38,9 @@ struct msp_network_reply {
 /* Guarded by the main channel's lock. */
 static struct msp_network_reply *replies;
 static struct msp_network_reply **replies_end = &replies;
-static struct msp_network_contact *owing; /* of whom messages are not acknowledged */
+static struct msp_network_contact *ack_pending; /* of whom messages are not acknowledged */
 static bool has_unconnected;
-static atomic_bool is_owing; /* owing is not empty */
+static atomic_bool is_ack_pending; /* ack_pending is not empty */
 
 /* ---- replies ---- */
 
@@ -70,35 +68,35 @@ static void queue_reply(struct msp_network_reply *reply)
     replies_end  = &reply->next;
 }
 
-static void owe(int pe, unsigned context)
+static void add_pending_ack(int pe, unsigned context)
 {
     struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, pe);
     unsigned i;
 
-    if (!contact->is_owing) {
-        contact->is_owing   = true;
-        contact->next_owing = owing;
-        owing               = contact;
-        atomic_store_explicit(&is_owing, true, memory_order_relaxed);
+    if (!contact->is_ack_pending) {
+        contact->is_ack_pending   = true;
+        contact->next_ack_pending = ack_pending;
+        ack_pending               = contact;
+        atomic_store_explicit(&is_ack_pending, true, memory_order_relaxed);
     }
-    for (i = 0; (i < contact->owed_count) && (contact->owed[i].context != context); i++) {
+    for (i = 0; (i < contact->ack_count) && (contact->acks[i].context != context); i++) {
     }
-    if (i == sizeof contact->owed / sizeof contact->owed[0]) {
+    if (i == sizeof contact->acks / sizeof contact->acks[0]) {
         const struct msp_network_header header = {.pe = pe, .context = (uint16_t)context};
         struct msp_network_reply *reply        = new_reply(&header, 0);
 
-        reply->header.kind         = MSP_NETWORK_ACK;
-        reply->header.owed_context = (uint16_t)context;
-        reply->header.owed_count   = 1;
+        reply->header.kind        = MSP_NETWORK_ACK;
+        reply->header.ack_context = (uint16_t)context;
+        reply->header.ack_count   = 1;
         queue_reply(reply);
         return;
     }
-    if (i == contact->owed_count) {
-        contact->owed[i].context = context;
-        contact->owed[i].count   = 0;
-        contact->owed_count++;
+    if (i == contact->ack_count) {
+        contact->acks[i].context = context;
+        contact->acks[i].count   = 0;
+        contact->ack_count++;
     }
-    contact->owed[i].count++;
+    contact->acks[i].count++;
 }
 
 bool msp_network_try_to_send(struct msp_network_contact *contact,
@@ -128,31 +126,31 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
 /* False: the driver is busy. */
 static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
 {
-    while (contact->owed_count > 0) {
+    while (contact->ack_count > 0) {
         const struct msp_network_header header = {
-            .kind         = MSP_NETWORK_ACK,
-            .pe           = msp_job.pe,
-            .owed_context = (uint16_t)contact->owed[contact->owed_count - 1].context,
-            .owed_count   = (uint16_t)contact->owed[contact->owed_count - 1].count};
+            .kind        = MSP_NETWORK_ACK,
+            .pe          = msp_job.pe,
+            .ack_context = (uint16_t)contact->acks[contact->ack_count - 1].context,
+            .ack_count   = (uint16_t)contact->acks[contact->ack_count - 1].count};
 
         if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL, NULL)) {
             return false;
         }
-        contact->owed_count--;
+        contact->ack_count--;
         ++*count_p;
     }
-    contact->is_owing = false;
+    contact->is_ack_pending = false;
     return true;
 }
 
-bool msp_network_is_owing(void)
+bool msp_network_is_ack_pending(void)
 {
-    return atomic_load_explicit(&is_owing, memory_order_relaxed);
+    return atomic_load_explicit(&is_ack_pending, memory_order_relaxed);
 }
 
 unsigned msp_network_acknowledge(void)
 {
-    struct msp_network_contact **place = &owing;
+    struct msp_network_contact **place = &ack_pending;
     unsigned count                     = 0;
 
     while (*place != NULL) {
@@ -160,14 +158,14 @@ unsigned msp_network_acknowledge(void)
 
         if (contact->peer == NULL) {
             has_unconnected = true;
-            place           = &contact->next_owing;
+            place           = &contact->next_ack_pending;
         } else if (acknowledge(contact, &count)) {
-            *place = contact->next_owing;
+            *place = contact->next_ack_pending;
         } else {
             break;
         }
     }
-    atomic_store_explicit(&is_owing, owing != NULL, memory_order_relaxed);
+    atomic_store_explicit(&is_ack_pending, ack_pending != NULL, memory_order_relaxed);
     return count;
 }
 
@@ -257,7 +255,7 @@ static int find_unconnected(void)
     const struct msp_network_contact *contact;
     const struct msp_network_reply *reply;
 
-    for (contact = owing; contact != NULL; contact = contact->next_owing) {
+    for (contact = ack_pending; contact != NULL; contact = contact->next_ack_pending) {
         if (contact->peer == NULL) {
             return contact->pe;
         }
@@ -484,13 +482,13 @@ void msp_network_answer(const struct msp_network_header *header, struct msp_netw
     if (reply != NULL) {
         queue_reply(reply);
     } else if (header->is_unanswered == 0) {
-        owe(header->pe, header->context);
+        add_pending_ack(header->pe, header->context);
     }
 }
 
 bool msp_network_is_all_answered(void)
 {
-    return (replies == NULL) && (owing == NULL) && (msp_network.main->in_flight == 0);
+    return (replies == NULL) && (ack_pending == NULL) && (msp_network.main->in_flight == 0);
 }
 
 /* ---- receiving ---- */
@@ -553,20 +551,20 @@ static bool is_for_worker(const struct msp_network_header *header)
 static void acknowledged(const struct msp_network_header *header)
 {
     struct msp_network_stream *stream =
-        atomic_load_explicit(&msp_network_streams[header->owed_context], memory_order_acquire);
+        atomic_load_explicit(&msp_network_streams[header->ack_context], memory_order_acquire);
 
     if ((stream == NULL) ||
-        (atomic_load_explicit(&stream->messages, memory_order_relaxed) < header->owed_count)) {
+        (atomic_load_explicit(&stream->messages, memory_order_relaxed) < header->ack_count)) {
         refuse(header, "acknowledgements of messages that were not sent");
     }
-    atomic_fetch_sub_explicit(&stream->messages, header->owed_count, memory_order_release);
+    atomic_fetch_sub_explicit(&stream->messages, header->ack_count, memory_order_release);
 }
 
 /* One that came alone, or in an aggregate. */
 static void handle(const struct msp_network_header *header, const void *payload,
                    size_t payload_bytes)
 {
-    if (header->owed_count != 0) {
+    if (header->ack_count != 0) {
         acknowledged(header);
     }
     if (header->kind == MSP_NETWORK_ACK) {
@@ -629,7 +627,7 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
         handle(&header, payload, payload_bytes);
         return;
     }
-    if (header.owed_count != 0) {
+    if (header.ack_count != 0) {
         acknowledged(&header);
     }
     handle_each(&limits, &header, payload, payload_bytes);
@@ -644,5 +642,5 @@ void msp_network_message_close(void)
         free(reply);
     }
     replies_end = &replies;
-    owing       = NULL;
+    ack_pending = NULL;
 }

@@ -6,7 +6,7 @@
  *
  * A message is executed when it is received, by the thread that progresses the main queue, in the
  * order of each sender's queue. What may block (memory of devices, registrations) is left to the
- * worker (worker.h), in the order of arrival. Replies are sent after the progress that received
+ * worker (worker.c), in the order of arrival. Replies are sent after the progress that received
  * the messages; one acknowledges all those of a PE and context that want nothing else, as does the
  * next message to that PE. */
 
@@ -22,9 +22,9 @@ enum msp_network_kind {
     MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
     MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
-    MSP_NETWORK_ACK,       /* reply: nothing but owed_count */
+    MSP_NETWORK_ACK,       /* reply: nothing but ack_count */
     MSP_NETWORK_REPLY,     /* reply with what was asked for */
-    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.h) */
+    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.c) */
     MSP_NETWORK_PONG,      /* it is */
 };
 
@@ -44,10 +44,10 @@ struct msp_network_header {
     int32_t pe;            /* that sent it */
     uint16_t context;
     uint16_t segment;
-    uint16_t owed_context; /* the sender has executed owed_count messages of that context, */
-    uint16_t owed_count;   /* of which few are without an acknowledgement (stream.c) */
-    uint32_t size_bytes;   /* of a block; a PUT of 0 is a signal alone */
-    uint32_t record;       /* number of the asking PE's record (record.h); 0: it only counts */
+    uint16_t ack_context; /* the sender has executed ack_count messages of that context, */
+    uint16_t ack_count;   /* of which few are without an acknowledgement (stream.c) */
+    uint32_t size_bytes;  /* of a block; a PUT of 0 is a signal alone */
+    uint32_t record;      /* number of the asking PE's record (record.h); 0: it only counts */
     uint64_t offset_bytes;
     uint64_t value; /* GET and its REPLY: where in the record's data its own belongs */
     uint64_t signal_offset_bytes : 48;
@@ -80,7 +80,7 @@ struct msp_network_stream {
     bool is_private;                             /* it wants a channel of its own, */
     bool is_serialized;                          /* which several threads use, one at a time */
     atomic_bool puts_wait;      /* of the driver: behind shmem_fence(), and messages before it */
-    atomic_bool hurries;        /* no message has followed shmem_fence() so far */
+    atomic_bool flush_next;     /* no message has followed shmem_fence() so far */
     _Atomic uint64_t messages;  /* without a reply so far */
     _Atomic uint64_t transfers; /* of the driver, nonblocking: puts and sends whose buffers it
                                    uses, gets */
@@ -108,7 +108,7 @@ void msp_network_receive(const void *header, size_t header_bytes, const void *pa
 unsigned msp_network_reply(void);
 unsigned msp_network_acknowledge(void);
 /* Something is to be acknowledged. Any thread. */
-bool msp_network_is_owing(void);
+bool msp_network_is_ack_pending(void);
 bool msp_network_has_unconnected(void);
 /* Without the lock. */
 void msp_network_connect_waiting(void);
@@ -129,5 +129,34 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
                              size_t data_bytes, void *owned, atomic_bool *is_done);
 
 void msp_network_message_close(void);
+
+/* ---- the worker (worker.c) ---- */
+
+/* Copies both. Any thread. Fatal without memory or thread. */
+void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
+                              size_t payload_bytes);
+
+/* There are messages that it has not begun: who polls yields the processor to it. */
+bool msp_network_worker_is_pending(void);
+
+/* With the main channel locked: what has been executed is to be replied to. */
+void msp_network_worker_answer(void);
+
+/* Ends it; what it has not begun is dropped. */
+void msp_network_worker_close(void);
+
+/* ---- liveness (alive.c) ---- */
+
+/* For waits, about eight times a second, without locks; fatal when a peer does not answer. */
+void msp_network_alive_look(void);
+
+/* For loops that do not wait as others do: the same, once in many calls. */
+void msp_network_alive_look_seldom(void);
+
+/* PONG has arrived; with the main channel locked. */
+void msp_network_alive_heard(const struct msp_network_header *header);
+
+/* At the start and the end of a job. */
+void msp_network_alive_reset(void);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_MESSAGE_H */

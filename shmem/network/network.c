@@ -3,15 +3,14 @@
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
+#include "shmem/bootstrap/host.h"
 #include "shmem/network/aggregate.h"
-#include "shmem/network/alive.h"
-#include "shmem/network/card.h"
 #include "shmem/network/choice.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/message.h"
+#include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
-#include "shmem/network/transfer.h"
-#include "shmem/network/worker.h"
+#include "shmem/network/stream.h"
 #include "shmem/option.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
@@ -300,7 +299,8 @@ static memspan_status_t open_all(void)
                                         .local_count = msp_job.local_count,
                                         .tcp_interfaces =
                                             msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE),
-                                        .is_one_network = msp_job.is_one_network};
+                                        .is_one_network    = msp_job.is_one_network,
+                                        .network_namespace = msp_bootstrap_network_namespace()};
     memspan_status_t status;
 
     atomic_store(&msp_network.is_closing, false);

@@ -3,8 +3,7 @@
 
 #include "shmem/network/peer.h"
 #include "shmem/bootstrap.h"
-#include "shmem/network/card.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/network.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,6 +9,7 @@
  * where it is one thread's. A thread that waits advances those that it has used since their quiet.
  * Tables grow with the peers contacted. */
 
+#include "shmem/control/wait.h"
 #include "shmem/network/message.h"
 #include "shmem/network/record.h"
 #include <pthread.h>
@@ -40,10 +41,10 @@ struct msp_network_contact {
     struct {
         unsigned context;
         unsigned count;
-    } owed[4]; /* executed messages that are not acknowledged */
-    unsigned owed_count;
-    bool is_owing;
-    struct msp_network_contact *next_owing;
+    } acks[4]; /* executed messages that are not acknowledged */
+    unsigned ack_count;
+    bool is_ack_pending;
+    struct msp_network_contact *next_ack_pending;
     struct msp_network_aggregate *aggregate; /* messages that wait (aggregate.h); NULL: none */
     bool is_waiting;                         /* in the channel's list: it may have one */
     struct msp_network_contact *next_waiting;
@@ -185,5 +186,54 @@ static inline void msp_network_mark_dirty(struct msp_network_channel *channel,
         channel->dirty      = contact;
     }
 }
+
+/* ---- progress (progress.c) ---- */
+
+memspan_status_t msp_network_progress_open(void);
+void msp_network_progress_close(void);
+
+/* struct msp_transport: progress, sleeping. */
+bool msp_network_progress(bool is_wait);
+void msp_network_left(void);
+void msp_network_sleeping(void);
+
+/* The thread has something to send or to connect. */
+void msp_network_wake(void);
+
+/* Without the lock: advance the channel, and the main one. True when anything has happened. */
+bool msp_network_poll(struct msp_network_channel *channel);
+
+/* With the lock, when the driver is busy: unlocks, polls, locks again. */
+void msp_network_relieve(struct msp_network_channel *channel);
+
+/* Until @p condition holds, which completions of the channel or replies bring about. */
+#define MSP_NETWORK_WAIT(channel, condition)                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            struct msp_waiter msp_waiter_ = {.polls_elsewhere = true,                              \
+                                             .is_unnotified   = !(channel)->is_main};                \
+            for (;;) {                                                                             \
+                if (msp_network_poll(channel)) {                                                   \
+                    msp_wait_renew(&msp_waiter_);                                                  \
+                }                                                                                  \
+                if (condition) {                                                                   \
+                    break;                                                                         \
+                }                                                                                  \
+                msp_wait_step(&msp_waiter_);                                                       \
+            }                                                                                      \
+            msp_wait_end(&msp_waiter_);                                                            \
+        }                                                                                          \
+    } while (0)
+
+/* ---- a program that waits for ever (deadlock.c) ---- */
+
+/* The functions are called with the main channel locked.
+ *
+ * What a peer waits for, from its question or answer. */
+void msp_network_deadlock_heard(struct msp_network_contact *contact, uint64_t state);
+
+/* Before the contacts are asked, from a thread that waits; may unlock meanwhile. True: the job
+ * waits for ever, PE *ending_p at its end and *waiting_p in another wait. */
+bool msp_network_deadlock_look(int *ending_p, int *waiting_p);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_PEER_H */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pipeline.c: pieces of large blocks through staging buffers.
+/* pipeline.c: large blocks to or from memory of devices that the network does not register: in
+ * pieces, several of which are under way. A piece passes through a staging buffer at each end that
+ * is a device's; between the ends it is the driver's put or get. So the copies of both devices and
+ * the network work at the same time.
  *
  * The staging area of a peer is in its control memory (stage.h), so it is registered and reached as
  * all memory is. A put takes a lease of some slots there; each piece is put into a slot, and a
  * message makes the owner copy it to the device. A get is the reverse. The owner's reply to that
  * message makes the slot free for the next piece. */
 
-#include "shmem/network/pipeline.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/peer.h"
 #include "shmem/network/stage.h"
+#include "shmem/network/stream.h"
 #include "shmem/transport/rma.h"
 #include <string.h>
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plugin.c: finding and loading network drivers, and what they may call. */
+/* plugin.c: network drivers as plug-ins: files shmem_NAME.so in the folders of SHMEMX_DRIVER_PATH,
+ * then in the folder memspan beside this library. A plug-in stays loaded until the process ends,
+ * because UCX and libfabric have hooks and threads that do not survive dlclose(). */
 
-#include "shmem/network/plugin.h"
 #include "core/base/trust.h"
 #include "shmem/bootstrap.h"
-#include "shmem/network/card.h"
+#include "shmem/network/choice.h"
 #include "shmem/network/message.h"
+#include "shmem/network/network.h"
 #include "shmem/option.h"
 #include <dirent.h>
 #include <dlfcn.h>
@@ -77,7 +79,7 @@ bool msp_network_driver_has_rdma(const char *name)
     for (i = 0; (library != NULL) && (i < 2); i++) {
         size_t cursor = 0;
 
-        if (msp_shmem_option_next(library->variables[i], &cursor) != NULL) {
+        if (msp_variable_next(library->variables[i], &cursor) != NULL) {
             return true;
         }
     }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c: polling the main queue, and the thread that does it when no caller does. */
+/* progress.c: a thread that sleeps on the driver's descriptor, and callers that poll while they
+ * wait.
+ *
+ * A caller that polls sees what arrives sooner than a thread that must be woken. So a thread that
+ * finds that callers poll steps aside, and looks again after a while: when they have stopped, it
+ * serves the queue. A caller that goes to sleep calls it back. */
 
-#include "shmem/network/progress.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
-#include "shmem/network/alive.h"
-#include "shmem/network/worker.h"
+#include "shmem/network/message.h"
+#include "shmem/network/peer.h"
 #include "shmem/transport/own.h"
 #include <errno.h>
 #include <poll.h>
@@ -57,7 +61,7 @@ static unsigned advance(struct msp_network_channel *channel)
     if (channel->is_main) {
         msp_network_worker_answer();
         count += msp_network_reply();
-        count += msp_network_is_owing() ? msp_network_acknowledge() : 0;
+        count += msp_network_is_ack_pending() ? msp_network_acknowledge() : 0;
     }
     return count;
 }
@@ -69,7 +73,7 @@ static unsigned advance_first(struct msp_network_channel *channel)
     unsigned count;
 
     msp_network_send_waiting(channel);
-    if (msp_network_is_owing()) {
+    if (msp_network_is_ack_pending()) {
         (void)msp_network_acknowledge();
     }
     count = progress_queue(channel);
@@ -154,7 +158,7 @@ bool msp_network_progress(bool is_wait)
 /* What a wait has put off is the thread's to do, soon. */
 void msp_network_left(void)
 {
-    if (msp_network_is_owing() && !atomic_load(&is_aside)) {
+    if (msp_network_is_ack_pending() && !atomic_load(&is_aside)) {
         msp_network_wake();
     }
 }

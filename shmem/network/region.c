@@ -71,7 +71,7 @@ static memspan_status_t read_option(void)
     } else if (strcasecmp(text, "none") == 0) {
         network.mode = BY_MESSAGES;
     } else if (strcasecmp(text, "touched") != 0) {
-        if (!msp_shmem_size_parse(text, true, &size) || (size < msp_page_size())) {
+        if (!msp_text_to_size(text, strlen(text), &size) || (size < msp_page_size())) {
             memspan_error(MEMSPAN_ERR_CONFIG,
                           "SHMEMX_REGISTER=%s is neither touched, all, none "
                           "nor the bytes of a chunk, at least a page",

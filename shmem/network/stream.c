@@ -252,7 +252,7 @@ void msp_network_order(const struct msp_context *context, bool completes)
     if (completes || !is_in_order(stream)) {
         complete_stream(stream);
     } else {
-        atomic_store_explicit(&stream->hurries, true, memory_order_relaxed);
+        atomic_store_explicit(&stream->flush_next, true, memory_order_relaxed);
         atomic_store_explicit(&stream->puts_wait, msp_network.limits.puts_pass_messages,
                               memory_order_relaxed);
     }

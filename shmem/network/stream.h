@@ -8,7 +8,6 @@
  * lists the peers with puts that no flush covers: quiet flushes these. */
 
 #include "shmem/network/peer.h"
-#include "shmem/network/progress.h"
 
 /* One operation under way: its channel is locked from msp_network_begin() to msp_network_end(). */
 struct msp_network_work {
@@ -58,5 +57,23 @@ static inline void msp_network_wait_for(const struct msp_network_work *work,
 {
     MSP_NETWORK_WAIT(work->channel, atomic_load_explicit(is_done, memory_order_acquire));
 }
+
+/* ---- put and get (transfer.c) ---- */
+
+enum { MSP_NETWORK_ANSWER_MAX_BYTES = 8 << 10 }; /* of a get by messages, each */
+
+void msp_network_put(const struct msp_target *target, const void *source, size_t size_bytes,
+                     unsigned flags);
+void msp_network_get(const struct msp_target *target, void *dest, size_t size_bytes,
+                     unsigned flags);
+
+/* ---- large blocks to or from devices (pipeline.c) ---- */
+
+/* Both return when the operation is complete at this end (put: and at the other, where that is a
+ * device's), and how many bytes they have moved: the caller moves the rest by other paths. 0 where
+ * these are better. */
+size_t msp_network_pipeline_put(const struct msp_network_work *work, const char *source,
+                                size_t size_bytes);
+size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest, size_t size_bytes);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_STREAM_H */

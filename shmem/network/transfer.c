@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.c: put and get: by messages, by the driver, through the host's memory. */
+/* transfer.c: put and get: each takes the driver's path where its memory is registered, messages
+ * where they are faster or nothing else reaches it. */
 
-#include "shmem/network/transfer.h"
 #include "shmem/network/aggregate.h"
-#include "shmem/network/pipeline.h"
+#include "shmem/network/stream.h"
 #include "shmem/transport/rma.h"
 #include <stdlib.h>
 

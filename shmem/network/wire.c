@@ -105,7 +105,7 @@ const char *msp_network_wire_read(const struct msp_network_wire_limits *limits, 
     if ((header_p->pe < 0) || (header_p->pe >= limits->pe_count)) {
         return "the number of no PE";
     }
-    if ((header_p->context >= MSP_CONTEXT_MAX) || (header_p->owed_context >= MSP_CONTEXT_MAX) ||
+    if ((header_p->context >= MSP_CONTEXT_MAX) || (header_p->ack_context >= MSP_CONTEXT_MAX) ||
         (header_p->segment >= MSP_SEGMENT_MAX)) {
         return "the number of no context or segment";
     }

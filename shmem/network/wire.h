@@ -5,7 +5,7 @@
 /* What arrives, before anything of it is believed.
  *
  * Any process that reaches a port of a network may send bytes there. A message begins with the
- * token of the PE that it is for, a random number of its card (card.h), which PEs of the job alone
+ * token of the PE that it is for, a random number of its card (card.c), which PEs of the job alone
  * have. What begins otherwise is dropped, unread. What has the token is from a PE of the job: if it
  * is malformed all the same, the job ends. Checks here need neither memory of the job nor its
  * state but counts; places in segments are checked where they are resolved. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker.c: a list of messages, and the thread that executes them. */
+/* worker.c: a thread that executes messages which may block (copies by drivers of devices,
+ * registrations), in the order of arrival. So the queue is progressed meanwhile: a device is copied
+ * while the network moves the piece before. It starts with the first such message. */
 
-#include "shmem/network/worker.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/message.h"
+#include "shmem/network/peer.h"
 #include "shmem/transport/own.h"
 #include <pthread.h>
 #include <stdlib.h>

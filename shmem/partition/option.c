@@ -5,6 +5,7 @@
  * words of its trait alone, so that "P" may be a policy and a kind. */
 
 #include "shmem/partition/option.h"
+#include "core/base/text.h"
 #include "shmem/option.h"
 #include "shmem/partition/kind.h"
 #include <ctype.h>
@@ -162,15 +163,9 @@ static memspan_status_t refuse_kind(const struct piece *piece)
 
 static memspan_status_t read_size(const struct piece *piece, uint64_t *size_p)
 {
-    char text[64];
     uint64_t size;
 
-    if (piece->length >= sizeof text) {
-        return refuse(piece, "is no size", size_help);
-    }
-    memcpy(text, piece->text, piece->length);
-    text[piece->length] = '\0';
-    if ((strlen(text) != piece->length) || !msp_shmem_size_parse(text, true, &size)) {
+    if (!msp_text_to_size(piece->text, piece->length, &size)) {
         return refuse(piece, "is no size", size_help);
     }
     if (size == 0) {
@@ -547,7 +542,7 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
     struct msp_partition_rules rules = {
         .symmetric_size_bytes = msp_shmem_option_number(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
         .has_symmetric_size   = msp_shmem_option_is_set(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
-        .symmetric_size_name  = msp_shmem_option_source(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
+        .symmetric_size_name  = msp_shmem_option_name(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
         .max_count            = (int)most,
         .default_id           = -1,
         .is_strict            = msp_shmem_option_is_on(MEMSPAN_SHMEM_STRICT_PARTITIONS)};
@@ -567,7 +562,7 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
             return msp_error_hint("give a number from 0 to %d", SHMEM_MAX_PARTITION_ID);
         }
     }
-    status = msp_partition_requests_read(msp_shmem_option_next, rules.max_count, requests_p);
+    status = msp_partition_requests_read(msp_variable_next, rules.max_count, requests_p);
     if (status == MEMSPAN_OK) {
         status = msp_partition_requests_complete(&rules, requests_p);
     }

@@ -57,7 +57,7 @@ memspan_status_t msp_partition_request_parse(const char *variable, int id, const
                                              struct msp_partition_request *request_p);
 
 /* Variables from @p next ("NAME=value" each, NULL after the last) that are partitions', the twins
- * of both prefixes brought together. @p next: msp_shmem_option_next(). */
+ * of both prefixes brought together. @p next: msp_variable_next(). */
 typedef const char *msp_partition_next_t(const char *prefix, size_t *cursor);
 memspan_status_t msp_partition_requests_read(msp_partition_next_t *next, int max_count,
                                              struct msp_partition_requests *requests_p);

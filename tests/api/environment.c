@@ -108,11 +108,11 @@ Test(environment, empty_is_unset)
 
 Test(environment, a_good_value)
 {
-    set("MEMSPAN_CHUNK_SIZE", "1m");
+    set("MEMSPAN_CHUNK_SIZE", "0.5MiB");
     set("MEMSPAN_FALLBACK", "quiet");
     check_host_works();
     cr_expect_str_eq(find_option("MEMSPAN_CHUNK_SIZE").source, "environment");
-    cr_expect_str_eq(find_option("MEMSPAN_CHUNK_SIZE").value, "1m");
+    cr_expect_str_eq(find_option("MEMSPAN_CHUNK_SIZE").value, "0.5MiB");
     cr_expect_eq(memspan_option_problem_count(), 0);
 }
 
@@ -149,6 +149,16 @@ Test(environment, chunk_size_no_number)
 Test(environment, chunk_size_no_power)
 {
     check_malformed("MEMSPAN_CHUNK_SIZE", "3m");
+}
+
+Test(environment, chunk_size_no_power_by_a_byte)
+{
+    check_malformed("MEMSPAN_CHUNK_SIZE", "64.0001k"); /* rounded up */
+}
+
+Test(environment, chunk_size_two_points)
+{
+    check_malformed("MEMSPAN_CHUNK_SIZE", "0.5.0m");
 }
 
 Test(environment, chunk_size_zero)

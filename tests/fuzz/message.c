@@ -24,7 +24,7 @@ static char *exact(const uint8_t *data, size_t size)
 static void check_accepted(const struct msp_network_header *header, size_t payload_bytes)
 {
     HOLDS((header->pe >= 0) && (header->pe < limits.pe_count));
-    HOLDS((header->context < MSP_CONTEXT_MAX) && (header->owed_context < MSP_CONTEXT_MAX));
+    HOLDS((header->context < MSP_CONTEXT_MAX) && (header->ack_context < MSP_CONTEXT_MAX));
     HOLDS(header->segment < MSP_SEGMENT_MAX);
     HOLDS(header->kind <= MSP_NETWORK_PONG);
     if (header->kind == MSP_NETWORK_PUT) {

@@ -36,13 +36,18 @@ for room in backends bench cmake cmd core include shmem tests; do
     done
 done
 
-# Rows of the option tables, the library's and those of backends, however they are wrapped: VARIABLE FALLBACK.
+# Rows X(SYMBOL, VARIABLE, ALIAS, FORM, form, FALLBACK ...) of a table, however they are wrapped: VARIABLE FALLBACK.
+rows() {
+    tr '\n' ' ' <"$1" | sed 's/\\ */ /g; s/ X(/\n&/g' |
+        sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *"[A-Z_0-9]*", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
+}
+
+# The library's and those of backends.
 options() {
     { cat backends/*/*.c; echo; } | tr '\n' ' ' | sed 's/{"MEMSPAN_/\n&/g' |
         sed -nE 's/^\{"(MEMSPAN_[A-Z_0-9]+)", *MEMSPAN_OPTION_[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
     echo
-    tr '\n' ' ' <core/base/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
-        sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
+    rows core/base/option.h
 }
 
 # Entries of the page: VARIABLE DEFAULT, as ".BI VARIABLE= form" and a line "Default: value.".
@@ -76,12 +81,7 @@ missing=$(variables | while read -r variable programs; do
 done)
 [ -z "$missing" ] || complain "$missing"
 
-# The same for OpenSHMEM: rows are X(SYMBOL, VARIABLE, TWIN, FORM, form, FALLBACK ...).
-shmem_options() {
-    tr '\n' ' ' <shmem/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
-        sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *"[A-Z_0-9]*", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
-}
-
+# The same for OpenSHMEM.
 shmem_entries() {
     sed -nE 's/^\.BI ((SHMEM|SHMEMX|MEMSPAN_SHMEM)_[A-Z_]+)=.*/entry \1/p; s/^Default: (.*)\.$/default \1/p' \
         include/man/memspan-shmem.7 |
@@ -90,8 +90,8 @@ shmem_entries() {
              END { if (name) print name, value }'
 }
 
-[ -n "$(shmem_options)" ] || complain 'no option found in shmem/option.h'
-listed=$(shmem_options | sort | sed 's/ *$//')
+[ -n "$(rows shmem/option.h)" ] || complain 'no option found in shmem/option.h'
+listed=$(rows shmem/option.h | sort | sed 's/ *$//')
 documented=$(shmem_entries | sort | sed 's/ *$//')
 if [ "$listed" != "$documented" ]; then
     complain 'shmem/option.h and memspan-shmem(7) differ:'

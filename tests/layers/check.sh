@@ -102,10 +102,10 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME); is_core = (FILENAME ~ /^cor
 {
     text = code($0)
     if (text == "") next
-    if ((is_core || here ~ /^(shmem|backends\/)/) && FILENAME != "core/base/option.c" \
-        && FILENAME != "shmem/option.c" && FILENAME != "shmem/network/ucx/setting.c" \
+    if ((is_core || here ~ /^(shmem|backends\/)/) && FILENAME != "core/base/variable.c" \
+        && FILENAME != "shmem/network/ucx/setting.c" \
         && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
-        report("only core/base/option.c (shmem/option.c for SHMEM, shmem/network/ucx/setting.c for UCX) reads the environment")
+        report("only core/base/variable.c (shmem/network/ucx/setting.c for UCX) reads the environment")
     if (here ~ /^(cmd|bench)/ && FILENAME != "cmd/common/environment.c" && text ~ /getenv[ ]*\(/)
         report("only cmd/common/environment.c reads the environment")
     if (is_core)

@@ -13,8 +13,8 @@ fresh() {
     cat >"$tree/include/memspan/status.h" <<'C'
 #include <stddef.h>
 C
-    cat >"$tree/core/base/option.c" <<'C'
-#include "core/base/option.h"
+    cat >"$tree/core/base/variable.c" <<'C'
+#include "core/base/variable.h"
 #include <memspan/config.h>
 const char *f(void) { return getenv("X"); }
 C
@@ -56,7 +56,7 @@ planted() {
 fresh
 "$here/check.sh" "$tree" || { echo 'a clean tree was refused' >&2; exit 1; }
 planted include/memspan/status.h '#include "core/pool.h"' 'include may not include core'
-planted core/base/option.c '#include "core/pool.h"' 'base may not include core'
+planted core/base/variable.c '#include "core/pool.h"' 'base may not include core'
 planted core/pool.c '#  include "core/omp/icv.h"' 'core may not include omp'
 planted core/device/device.c '#include "core/engine/provider.h"' 'device may not include engine'
 planted core/engine/provider.c '#include "core/plan.h"' 'engine may not include core'

@@ -6,14 +6,13 @@
  * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
  * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no room for a while
  * is probed: a connect() of our own to its address says whether something listens there. A host
- * that is gone answers nothing at all: liveness messages find it (alive.h).
+ * that is gone answers nothing at all: liveness messages find it (alive.c).
  *
  * Runs over the provider shm that were killed leave files in /dev/shm, named PID:N:N; libfabric
  * removes them at the next start of a process with that number. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -21,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,28 +47,6 @@ static int64_t now_ns(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (now.tv_sec * INT64_C(1000000000)) + now.tv_nsec;
-}
-
-/* The same in processes whose loopback interface is the same. */
-static uint64_t network_identity(void)
-{
-    struct stat status;
-    char boot[64] = "";
-    uint64_t hash = 14695981039346656037u;
-
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        const ssize_t bytes           = read(fd, boot, sizeof boot - 1);
-        boot[(bytes > 0) ? bytes : 0] = '\0';
-        (void)close(fd);
-    }
-    for (const char *next = boot; *next != '\0'; next++) {
-        hash = (hash ^ (unsigned char)*next) * 1099511628211u;
-    }
-    if (stat("/proc/self/ns/net", &status) == 0) {
-        hash = (hash ^ (uint64_t)status.st_ino) * 1099511628211u;
-    }
-    return hash | 1;
 }
 
 /* An address that means another place on each host. */
@@ -106,7 +82,7 @@ memspan_status_t ofi_address_pack(struct fid_ep *endpoint, void *address, size_t
                         *address_bytes_p);
     }
     (void)snprintf(blob.provider, sizeof blob.provider, "%s", ofi.info->fabric_attr->prov_name);
-    blob.host      = is_local_address(raw) ? network_identity() : 0;
+    blob.host      = is_local_address(raw) ? ofi.job.network_namespace : 0;
     blob.raw_bytes = raw_bytes;
     memcpy(blob.raw, raw, raw_bytes);
     memcpy(address, &blob, bytes);
@@ -128,7 +104,7 @@ static memspan_status_t check_address(int pe, const struct address_blob *blob, s
             MEMSPAN_ERR_UNREACHABLE, NULL, 0, "name one that both hosts have, in FI_PROVIDER",
             "ofi: PE %d uses libfabric's provider %s, this PE %s", pe, blob->provider, own);
     }
-    if ((blob->host != 0) && (blob->host != network_identity())) {
+    if ((blob->host != 0) && (blob->host != ofi.job.network_namespace)) {
         return ofi_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0,
                         "name an interface that other hosts reach, in FI_TCP_IFACE",
                         "ofi: the address of PE %d, by the provider %s, holds on its host alone",

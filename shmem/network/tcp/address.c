@@ -6,13 +6,11 @@
 #include "shmem/network/tcp/tcp.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const void *bytes_of(const struct sockaddr *address)
@@ -121,36 +119,6 @@ static void add_places(const struct ifaddrs *list, int family, bool is_loopback,
     }
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-    const unsigned char *next = bytes;
-
-    while (count-- > 0) {
-        hash = (hash ^ *next++) * 1099511628211u;
-    }
-    return hash;
-}
-
-/* Of this start of this kernel, and this process's network namespace. */
-static uint64_t network_identity(void)
-{
-    char boot[64] = "";
-    struct stat status;
-    uint64_t hash = 14695981039346656037u;
-    const int fd  = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        const ssize_t bytes = read(fd, boot, sizeof boot);
-
-        hash = mix(hash, boot, (bytes > 0) ? (size_t)bytes : 0);
-        close(fd);
-    }
-    if (stat("/proc/self/ns/net", &status) == 0) {
-        hash = mix(hash, &status.st_ino, sizeof status.st_ino);
-    }
-    return hash;
-}
-
 memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p)
 {
     struct ifaddrs *list;
@@ -172,7 +140,7 @@ memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p)
     }
     freeifaddrs(list);
     address_p->key     = msp_tcp.key;
-    address_p->network = network_identity();
+    address_p->network = msp_tcp.job.network_namespace;
     if (address_p->count == 0) {
         return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
                             "no interface of this host is up and has an address");

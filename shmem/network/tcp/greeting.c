@@ -61,11 +61,11 @@ bool msp_tcp_call_again(struct msp_tcp_link *link, int code)
     (void)epoll_ctl(link->queue->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
     close(link->fd);
     link->fd = fd;
-    link->queue->rests += link->owes_hello ? 0 : 1;
-    link->owes_hello = true;
-    link->stage      = MSP_TCP_CALLED;
-    link->start      = 0;
-    link->end        = 0;
+    link->queue->rests += link->hello_pending ? 0 : 1;
+    link->hello_pending = true;
+    link->stage         = MSP_TCP_CALLED;
+    link->start         = 0;
+    link->end           = 0;
     link->calls++;
     (void)msp_tcp_link_listen(link, EPOLL_CTL_ADD, true);
     return true;
@@ -80,11 +80,11 @@ unsigned msp_tcp_hello(struct msp_tcp_link *link)
     if (!make_number(link, &hello.place) || !msp_tcp_link_say(link, &hello)) {
         return 0;
     }
-    link->greeting   = (struct msp_tcp_greeting){.asked  = hello.place,
-                                                 .pe     = (uint32_t)msp_tcp.job.pe,
-                                                 .to     = (uint32_t)link->pe,
-                                                 .shares = shares};
-    link->owes_hello = false;
+    link->greeting      = (struct msp_tcp_greeting){.asked  = hello.place,
+                                                    .pe     = (uint32_t)msp_tcp.job.pe,
+                                                    .to     = (uint32_t)link->pe,
+                                                    .shares = shares};
+    link->hello_pending = false;
     link->queue->rests--;
     msp_tcp_link_watch(link);
     return 1;
@@ -184,7 +184,7 @@ void msp_tcp_greet(struct msp_tcp_link *link, const struct msp_tcp_frame *frame)
 {
     if (link->is_own) {
         if ((frame->kind == MSP_TCP_CHALLENGE) && (link->stage == MSP_TCP_CALLED) &&
-            !link->owes_hello) {
+            !link->hello_pending) {
             take_challenge(link, frame);
         } else if ((frame->kind == MSP_TCP_WELCOME) && (link->stage == MSP_TCP_PROVED)) {
             link->is_open = true;

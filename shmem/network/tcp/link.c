@@ -55,7 +55,7 @@ static void set_options(int fd)
 /* Something is to be sent, and may be. */
 static bool is_sending(const struct msp_tcp_link *link)
 {
-    return link->owes_hello || (link->is_open && (link->rests != NULL));
+    return link->hello_pending || (link->is_open && (link->rests != NULL));
 }
 
 void msp_tcp_link_watch(struct msp_tcp_link *link)
@@ -74,13 +74,13 @@ struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
         return NULL;
     }
     memset(link, 0, offsetof(struct msp_tcp_link, bytes));
-    link->queue      = queue;
-    link->fd         = fd;
-    link->pe         = (peer != NULL) ? peer->pe : -1;
-    link->peer       = peer;
-    link->is_own     = (peer != NULL);
-    link->owes_hello = link->is_own;
-    link->rests_end  = &link->rests;
+    link->queue         = queue;
+    link->fd            = fd;
+    link->pe            = (peer != NULL) ? peer->pe : -1;
+    link->peer          = peer;
+    link->is_own        = (peer != NULL);
+    link->hello_pending = link->is_own;
+    link->rests_end     = &link->rests;
     if (!msp_tcp_link_listen(link, EPOLL_CTL_ADD, false)) {
         free(link);
         return NULL;
@@ -90,7 +90,7 @@ struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
         queue->strangers++;
     }
     set_options(fd);
-    queue->rests += link->owes_hello ? 1 : 0;
+    queue->rests += link->hello_pending ? 1 : 0;
     link->next   = queue->links;
     queue->links = link;
     return link;
@@ -135,14 +135,14 @@ void msp_tcp_link_close(struct msp_tcp_link *link)
         close(link->fd);
         link->fd = -1;
     }
-    queue->rests -= link->owes_hello ? 1 : 0;
+    queue->rests -= link->hello_pending ? 1 : 0;
     queue->strangers -= (!link->is_own && (link->stage != MSP_TCP_PROVED)) ? 1 : 0;
-    link->stage      = MSP_TCP_PROVED;
-    link->owes_hello = false;
-    link->peer       = NULL;
-    link->left_bytes = 0;
-    queue->has_lost  = true;
-    queue->recent    = (queue->recent == link) ? NULL : queue->recent;
+    link->stage         = MSP_TCP_PROVED;
+    link->hello_pending = false;
+    link->peer          = NULL;
+    link->left_bytes    = 0;
+    queue->has_lost     = true;
+    queue->recent       = (queue->recent == link) ? NULL : queue->recent;
     while (link->rests != NULL) {
         if (link->rests->request != NULL) {
             (void)msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
@@ -284,7 +284,7 @@ unsigned msp_tcp_link_push(struct msp_tcp_link *link)
     if (!is_sending(link) || !has_room(link)) {
         return 0;
     }
-    events = link->owes_hello ? msp_tcp_hello(link) : 0;
+    events = link->hello_pending ? msp_tcp_hello(link) : 0;
     while (link->is_open && (link->rests != NULL)) {
         struct msp_tcp_rest *rest = link->rests;
         const size_t in_head =

@@ -104,7 +104,7 @@ struct msp_tcp_link {
     bool is_own;                   /* this end has connected */
     bool is_shared;                /* between main queues */
     bool is_open;
-    bool owes_hello;
+    bool hello_pending;
     bool is_leaving; /* the other end gives it up */
     enum msp_tcp_stage stage;
     unsigned calls;  /* own: connections so far */

@@ -78,6 +78,7 @@ static void try_real(const char *name)
 
 static void try_divided(void)
 {
+    unsetenv("MEMSPAN_SHMEM_TRANSPORT");
     setenv("SHMEMX_TRANSPORT", "tcp:1", 1);
     CHECK(strcmp(row(0).name, "smp") == 0, "%s", row(0).name);
     CHECK(strcmp(row(0).reaches, "PEs of its host") != 0, "the host is divided");

@@ -33,12 +33,12 @@ refused() {
 
 refused no_driver SHMEMX_TRANSPORT=text:1 shmem_text.so
 refused no_entry SHMEMX_TRANSPORT=empty:1 shmem_empty.so 'it has no memspan_network_driver'
-refused old SHMEMX_TRANSPORT=old:1 shmem_old.so 'of version 99, this library takes 2' 'install the plug-ins'
+refused old SHMEMX_TRANSPORT=old:1 shmem_old.so 'of version 99, this library takes 3' 'install the plug-ins'
 refused closed SHMEMX_TRANSPORT=closed:1 'the 1 of 2 PEs that are on other hosts' 'the example does not open' \
     'example_open' 'no device' 'plug one in'
 refused all MEMSPAN_SHMEM_TRANSPORT=old,closed,smp 'of version 99' 'the example does not open'
 refused path SHMEMX_TRANSPORT=../closed 'there is no such transport'
-refused none MEMSPAN_SHMEM_TRANSPORT=smp,none 'MEMSPAN_SHMEM_TRANSPORT=none: there is no such transport'
+refused none MEMSPAN_SHMEM_TRANSPORT=smp,none 'MEMSPAN_SHMEM_TRANSPORT=none: there is no such transport' 'transports here are smp' ', tcp'
 refused empty MEMSPAN_SHMEM_TRANSPORT= 'MEMSPAN_SHMEM_TRANSPORT=: there is no such transport'
 refused many MEMSPAN_SHMEM_TRANSPORT=closed,closed,closed,closed,closed,closed,closed,closed,closed '8 names'
 

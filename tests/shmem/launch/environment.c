@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The environment for the bootstrap alone, without the rest of the SHMEM layer. */
+/* Options and the end of a job for the bootstrap alone, without the rest of the SHMEM layer. */
 
 #include "shmem/error.h"
 #include "shmem/option.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
-{
-    for (; environ[*cursor] != NULL; ++*cursor) {
-        if (strncmp(environ[*cursor], prefix, strlen(prefix)) == 0) {
-            return environ[(*cursor)++];
-        }
-    }
-    return NULL;
-}
 
 uint64_t msp_shmem_option_number(enum msp_shmem_option option)
 {

@@ -28,9 +28,10 @@ differ() {
 for version in 1.5 1.6; do
     awk -v version=$version -f "$here/prototypes.awk" "$here/families.txt" |
         awk -F ' [|] ' '{print $2}' | sort >"$scratch/list"
-    set -- $(sed -n "s/^$version //p" "$here/names.sums") "$(wc -l <"$scratch/list")" $(sha256sum <"$scratch/list")
-    if [ "$1 $2" != "$3 $4" ]; then
-        echo "families.txt has $3 routines of $version, the specification $1, or others (names.sums)"
+    wanted=$(sed -n "s/^$version //p" "$here/names.sums")
+    found="$(($(wc -l <"$scratch/list"))) $(sha256sum <"$scratch/list" | cut -d ' ' -f 1)"
+    if [ "$found" != "$wanted" ]; then
+        echo "of $version families.txt has other routines (count and checksum $found) than the specification ($wanted)"
         bad=1
     fi
     sed 's/^/W /' "$scratch/list" >"$scratch/weak"

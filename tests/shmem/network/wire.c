@@ -63,7 +63,7 @@ Test(wire, sound)
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_GET, .size_bytes = 8192, .record = 1), 0));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_ATOMIC, .word_bytes = 4), 0));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_REPLY, .record = 1), 100));
-    cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_ACK, .owed_count = 9), 0));
+    cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_ACK, .ack_count = 9), 0));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_AGGREGATE), 100));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_PONG, .pe = 3), 0));
 }
@@ -74,7 +74,7 @@ Test(wire, refused)
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_PING, .pe = -1), 0));
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_PING, .pe = 4), 0));
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_PING, .context = MSP_CONTEXT_MAX), 0));
-    cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_ACK, .owed_context = UINT16_MAX), 0));
+    cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_ACK, .ack_context = UINT16_MAX), 0));
     cr_expect_not_null(
         judge(MESSAGE(.kind = MSP_NETWORK_KEY, .record = 1, .segment = MSP_SEGMENT_MAX), 0));
     cr_expect_not_null(

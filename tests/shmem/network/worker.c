@@ -2,8 +2,8 @@
 /* worker.c: messages that may block are executed in order by a thread of their own, which waits for
  * no lock of the queue's. */
 
-#include "shmem/network/worker.h"
-#include "shmem/network/progress.h"
+#include "shmem/network/message.h"
+#include "shmem/network/peer.h"
 #include "shmem/transport/own.h"
 #include <criterion/criterion.h>
 #include <semaphore.h>

@@ -69,7 +69,7 @@ refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
 refused heap_too_large SHMEM_SYMMETRIC_SIZE=2t SHMEM_SYMMETRIC_SIZE "1 TiB"
 refused partition_too_large "${P}2=2t" ${P}2 "1 TiB"
 refused malformed_size SHMEM_SYMMETRIC_SIZE=abc SHMEM_SYMMETRIC_SIZE abc
-refused no_transport SHMEMX_TRANSPORT=pigeon "SHMEMX_TRANSPORT=pigeon" tcp:N
+refused no_transport SHMEMX_TRANSPORT=pigeon "SHMEMX_TRANSPORT=pigeon" "transports here are"
 refused no_pes_of_host SHMEMX_TRANSPORT=tcp:0 "SHMEMX_TRANSPORT=tcp:0"
 refused pes_of_host SHMEMX_TRANSPORT=tcp:2x "SHMEMX_TRANSPORT=tcp:2x"
 
@@ -77,7 +77,7 @@ differ size ${P}2=1m ${P}2=2m "${P}2 differs between PE 0 and PE " mpirun
 differ kind ${P}3=1m:kind=N ${P}3=1m:kind=S "${P}3 differs between PE 0 and PE "
 differ missing ${P}4=1m UNUSED=1 "${P}4 differs between PE 0 and PE "
 differ malformed ${P}4=1m ${P}4=1x "${P}4"
-differ order MEMSPAN_SHMEM_TRANSPORT=smp UNUSED=1 "MEMSPAN_SHMEM_TRANSPORT or SHMEMX_TRANSPORT differs between PE"
+differ order MEMSPAN_SHMEM_TRANSPORT=smp MEMSPAN_SHMEM_TRANSPORT=tcp:1 "MEMSPAN_SHMEM_TRANSPORT differs between PE"
 differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m "SHMEM_SYMMETRIC_SIZE differs between PE 0 and PE "
 
 # Names that are like ours are ours, misspelt; others are another library's.
@@ -93,6 +93,15 @@ for words in 'SHMEM_SYMETRIC_SIZE is no variable of Memspan; perhaps SHMEM_SYMME
     esac
 done
 [ "$(echo "$said" | grep -c 'is no variable')" -eq 3 ] || { echo "misspelt: more is said: $said"; bad=1; }
+
+# The other name of a variable counts while the first is unset.
+said=$(env SMA_SYMMETRIC_SIZE=none SHMEM_SYMMETRIC_SIZE=1m timeout "$limit_s" "$oshrun" -n 2 "$program" 2>&1)
+[ $? -eq 0 ] || { echo "two names: refused: $said"; bad=1; }
+[ "$(echo "$said" | grep -c 'SHMEM_SYMMETRIC_SIZE and SMA_SYMMETRIC_SIZE differ: the former counts')" -eq 1 ] ||
+    { echo "two names: not said once: $said"; bad=1; }
+said=$(env SMA_SYMMETRIC_SIZE=1m MEMSPAN_LOG=info timeout "$limit_s" "$oshrun" -n 2 "$program" 2>&1)
+[ "$(echo "$said" | grep -c 'SMA_SYMMETRIC_SIZE is another name of SHMEM_SYMMETRIC_SIZE')" -eq 1 ] ||
+    { echo "other name: not said once: $said"; bad=1; }
 
 # A limit on the size of files is said, instead of ending a process by its signal: by each host, for it has no
 # control memory then.

@@ -184,9 +184,12 @@ static void publish_memory(size_t size_bytes)
 
 static void start(const struct bed_case *test)
 {
-    const struct msp_network_job job = {
-        .pe = bed.pe, .pe_count = bed.pe_count, .local_count = namespaces[0] ? 1 : bed.pe_count};
-    size_t address_bytes = MSP_NETWORK_ADDRESS_MAX;
+    const struct msp_network_job job = {.pe          = bed.pe,
+                                        .pe_count    = bed.pe_count,
+                                        .local_count = namespaces[0] ? 1 : bed.pe_count,
+                                        .network_namespace =
+                                            namespaces[0] ? (uint64_t)bed.pe + 1 : 1};
+    size_t address_bytes             = MSP_NETWORK_ADDRESS_MAX;
 
     CHECK(bed.driver->open(&job, &bed.limits) == MEMSPAN_OK, "open");
     check_limits();

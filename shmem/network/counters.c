@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c: counters of the main channel, and how many channels there are. */
+/* counters.c: counters of the main channel, and how many channels there are. */
 
-#include "shmem/network/facts.h"
+#include "shmem/network/choice.h"
 #include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 
