@@ -147,7 +147,7 @@ function(memspan_add_unit_test name)
 endfunction()
 
 # memspan_add_fake_driver(TARGET NAME lib<name>.so.1 FOLDER folder SOURCES ...): a pretended driver,
-# in a folder of the build by which the backend finds it. It may ignore arguments.
+# in a folder of the build by which the backend finds it. Its calls may ignore their arguments.
 function(memspan_add_fake_driver target)
   cmake_parse_arguments(ARG "" "NAME;FOLDER" "SOURCES;DEFINITIONS;LIBRARIES" ${ARGN})
   add_library(${target} SHARED ${ARG_SOURCES})
