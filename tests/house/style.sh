@@ -52,6 +52,9 @@ if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='
     --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
     complain 'space at the end of a line'
 fi
+# ctest takes nine pairs of parentheses in an expression, and with more leaves out nothing, in silence.
+awk '/"(name|label)": "\^/ && gsub(/\(/, "(") > 9 { print "CMakePresets.json:" FNR ": too many parentheses for ctest"; bad = 1 }
+    END { exit bad }' CMakePresets.json || bad=1
 [ "$bad" -eq 0 ] || exit 1
 
 # Another version formats some things otherwise.
