@@ -40,8 +40,8 @@ struct msp_value {
     const char *source;  /* the name that set it; NULL: the default is in force */
     const char *problem; /* why the environment's value is not in force; NULL: none */
     char *copy;
-    uint64_t
-        number; /* of a SIZE or NUMBER; the index of a CHOICE's word; 1 for a FLAG that is on */
+    /* Of a SIZE or NUMBER; the index of a CHOICE's word; 1 for a FLAG that is on. */
+    uint64_t number;
 };
 
 /* Whether @p text is of the variable's form, and the number that it means. */

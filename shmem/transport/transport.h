@@ -91,8 +91,8 @@ struct msp_blocks {
     size_t block_count;
 };
 
-/* The table. Members marked "or NULL" may be NULL; those of a transport to other hosts alone may
- * not there, and are NULL in the others. */
+/* The table. Members marked "or NULL" may be NULL. A transport to other hosts has all members of
+ * the last part, the other transports have none of them. */
 struct msp_transport {
     const char *name;
 
