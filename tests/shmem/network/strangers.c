@@ -43,6 +43,7 @@ static void say_up(const char *folder, int pe)
 int main(int argc, char **argv)
 {
     long rounds = 0;
+    long last   = 0;
     time_t until;
     char end[512];
     int descriptors;
@@ -57,15 +58,16 @@ int main(int argc, char **argv)
     rounds++;
     descriptors = count_descriptors();
     say_up((argc > 1) ? argv[1] : ".", me);
-    while ((stop == 0) || (rounds < stop)) {
+    while ((last == 0) || (rounds < last)) {
         shmem_long_atomic_inc(&counter, (me + 1) % shmem_n_pes());
-        if ((me == 0) && (stop == 0) && (access(end, F_OK) == 0)) {
+        if ((me == 0) && (last == 0) && (access(end, F_OK) == 0)) {
             for (i = 0; i < shmem_n_pes(); i++) {
-                shmem_long_p(&stop, rounds + 2, i); /* seen by all in the next round */
+                shmem_long_atomic_set(&stop, rounds + 2, i); /* seen by all in the next round */
             }
         }
         shmem_barrier_all();
         rounds++;
+        last = shmem_long_atomic_fetch(&stop, me);
     }
     CHECK(counter == rounds, "%ld of %ld", counter, rounds);
     for (i = 0; i < 64; i++) {
