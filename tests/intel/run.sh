@@ -38,6 +38,7 @@ if [ "$product" = null ]; then
 else
     export ZE_ENABLE_ALT_DRIVERS="$driver" NEOReadDebugKeys=1 SetCommandStreamReceiver=1
     export ProductFamilyOverride="$product" HardwareInfoOverride=1x4x8
+    ln -s /dev/null "${product}_1x4x8_0_l0.aub" # each command and byte for a simulator, which is not here
 fi
 status=0
 "$@" </dev/null || status=$?

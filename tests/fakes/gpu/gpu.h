@@ -172,7 +172,11 @@ struct fake_memory *fake_add(enum fake_kind kind, int device, size_t size);
 struct fake_memory *fake_add_pages(enum fake_kind kind, int device, void *pages, size_t size);
 /* Both views of @p fd, the outer one at @p at if that is not NULL. False: they cannot be. */
 bool fake_map_views(struct fake_memory *memory, int fd, void *at, int protection);
-/* Fresh memory with both views. NULL: the machine has none, which is no part of the pretence. */
+/* Bytes that are not zero, which no driver promises. By write(): a store costs a page fault a page.
+ */
+bool fake_spoil(const struct fake_memory *memory);
+/* Fresh memory with both views, spoilt if it is of a device. NULL: the machine has none, which is
+ * no part of the pretence. */
 struct fake_memory *fake_create(enum fake_kind kind, int device, size_t size, size_t align,
                                 int protection);
 void fake_remove(struct fake_memory *memory);

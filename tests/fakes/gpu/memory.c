@@ -89,6 +89,21 @@ bool fake_map_views(struct fake_memory *m, int fd, void *at, int protection)
     return true;
 }
 
+bool fake_spoil(const struct fake_memory *m)
+{
+    static char spoilt[1 << 16];
+
+    memset(spoilt, 0xcd, sizeof(spoilt));
+    for (size_t at = 0; at < m->mapped; at += sizeof(spoilt)) {
+        size_t part = (m->mapped - at < sizeof(spoilt)) ? m->mapped - at : sizeof(spoilt);
+
+        if (pwrite(m->fd, spoilt, part, (off_t)at) != (ssize_t)part) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct fake_memory *fake_create(enum fake_kind kind, int device, size_t size, size_t align,
                                 int protection)
 {
@@ -103,8 +118,10 @@ struct fake_memory *fake_create(enum fake_kind kind, int device, size_t size, si
         !fake_map_views(m, fd, fake_reserve(m->mapped, align), protection)) {
         return NULL;
     }
+    if ((kind == FAKE_DEVICE) && !fake_spoil(m)) {
+        return NULL;
+    }
     if (kind == FAKE_DEVICE) {
-        memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
         gpu.used[device] += m->mapped;
     }
     return m;

@@ -122,11 +122,10 @@ static ze_result_t create(ze_context_handle_t context, enum fake_kind kind,
 
     align = ((align < PAGE) || fake_lies("alignment")) ? PAGE : align;
     m     = fake_create(kind, (device == NULL) ? -1 : device->number, size, align, protection);
-    if (m == NULL) {
+    if ((m == NULL) || ((kind != FAKE_DEVICE) && !fake_spoil(m))) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY; /* of the machine: let it show */
     }
     adopt(m, context);
-    memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
     m->base |= (kind == FAKE_DEVICE) ? fake.high : 0;
     *address = fake_lies("null") ? NULL : (void *)m->base;
     return ZE_RESULT_SUCCESS;
