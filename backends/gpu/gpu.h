@@ -5,7 +5,8 @@
 /* What backends share whose driver has one address space for host and devices, streams in order,
  * and something that is current on a thread (CUDA's context, HIP's device). The driver fills
  * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
- * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code.
+ * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code; a
+ * driver with other numbers has none of them but 0.
  *
  * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
  * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
@@ -25,6 +26,7 @@
 #include <sys/types.h>
 
 enum gpu_code {
+    GPU_RECORDED                 = -1, /* of several calls: what failed is in the thread's record */
     GPU_SUCCESS                  = 0,
     GPU_INVALID_VALUE            = 1,
     GPU_DEINITIALIZED            = 4,
@@ -211,27 +213,28 @@ struct gpu_driver {
     const char *name;                   /* the backend's */
     const char *title;                  /* in messages: "CUDA" */
     const char *magic;                  /* of its tokens, 7 characters */
-    const char *names[5];               /* enum gpu_name */
+    const char *names[7];               /* enum gpu_name */
     size_t state_size;                  /* of the record that begins with struct gpu_state */
     size_t device_size;                 /* ... with struct gpu_device */
     const struct gpu_meaning *meanings; /* ended by hint and status 0 */
     bool registers_twice;  /* takes registered pages again, and forgets both with the first */
     bool opens_hidden;     /* opens memory of devices that this process does not see */
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
+    bool hex_codes;        /* its documents have its answers in base 16 */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
      * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
     memspan_status_t (*load)(struct gpu_state *state);
     gpu_answer_t (*count)(const struct gpu_state *state, int *count_p);
     memspan_status_t (*fill)(struct gpu_device *device);
-    void (*probe)(struct gpu_state *state); /* or NULL */
-    void (*words)(const struct gpu_device *device, char *text, size_t size);
-    void (*drop)(struct gpu_state *state); /* or NULL */
+    void (*probe)(struct gpu_state *state);                                  /* or NULL */
+    void (*words)(const struct gpu_device *device, char *text, size_t size); /* or NULL */
+    void (*drop)(struct gpu_state *state); /* or NULL; the devices are closed and still there */
     void (*explain)(const struct gpu_state *state, int code, const char **name_p,
                     const char **words_p);
     void (*forget_error)(const struct gpu_state *state); /* or NULL */
 
-    /* What is current. enter() is told by leave() what was before. */
+    /* What is current; both NULL: nothing is. leave() is told what enter() said was before. */
     memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
     void (*leave)(struct gpu_device *device, int before);
     gpu_answer_t (*exchange_capture)(const struct gpu_state *state, int *mode);
@@ -245,6 +248,8 @@ struct gpu_driver {
     gpu_answer_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
     gpu_answer_t (*total)(const struct gpu_device *device, size_t *bytes_p);
     gpu_answer_t (*available)(const struct gpu_device *device, size_t *bytes_p);
+    /* In place of available(); or NULL. No device is current. */
+    uint64_t (*free_bytes)(const struct gpu_device *device);
     gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
                               int *can_p);
     gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
@@ -320,7 +325,9 @@ enum gpu_name {
     GPU_NAME_CONCURRENT,  /* ... of concurrent managed access */
     GPU_NAME_NO_REGISTER, /* why host pages are not taken */
     GPU_NAME_NO_DMABUF,   /* what dma-buf takes */
-    GPU_NAME_COPY         /* the call that copies */
+    GPU_NAME_COPY,        /* the call that copies */
+    GPU_NAME_EARLY,       /* the hint for a forked child; NULL: the usual one */
+    GPU_NAME_ACCESS       /* who says how memory is reached; NULL: the device's attributes */
 };
 
 /* status.c: errors. */

@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void lz_block_insert(struct lz_state *state, struct lz_block *block)
+void lz_block_insert(struct gpu_state *state, struct lz_block *block)
 {
     pthread_mutex_lock(&state->lock);
-    block->next   = state->blocks;
-    state->blocks = block;
+    block->next             = lz_state(state)->blocks;
+    lz_state(state)->blocks = block;
     pthread_mutex_unlock(&state->lock);
 }
 
-static void remove_block(struct lz_state *state, const struct lz_block *block)
+static void remove_block(struct gpu_state *state, const struct lz_block *block)
 {
-    struct lz_block **link = &state->blocks;
+    struct lz_block **link = &lz_state(state)->blocks;
 
     pthread_mutex_lock(&state->lock);
     while ((*link != NULL) && (*link != block)) {
@@ -33,12 +33,12 @@ static void remove_block(struct lz_state *state, const struct lz_block *block)
     pthread_mutex_unlock(&state->lock);
 }
 
-bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block *block_p)
+bool lz_block_find(struct gpu_state *state, const void *pointer, struct lz_block *block_p)
 {
     const struct lz_block *block;
 
     pthread_mutex_lock(&state->lock);
-    for (block = state->blocks; block != NULL; block = block->next) {
+    for (block = lz_state(state)->blocks; block != NULL; block = block->next) {
         if (((uintptr_t)pointer >= (uintptr_t)block->base) &&
             ((uintptr_t)pointer - (uintptr_t)block->base < block->size_bytes)) {
             *block_p = *block;
@@ -53,9 +53,9 @@ bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block 
 static uint64_t largest(const struct lz_device *device, memspan_kind_t kind)
 {
     uint64_t at_once = device->facts.alloc_max_bytes;
-    uint64_t most =
-        gpu_most_bytes(&device->info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
-                       device->facts.integrated, atomic_load(&device->managed_bytes));
+    uint64_t most    = gpu_most_bytes(
+           &device->gpu.info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
+           device->gpu.facts.integrated, atomic_load(&device->gpu.managed_bytes));
 
     return ((most == MEMSPAN_UNKNOWN) || ((most > at_once) && !device->driver->relaxed)) ? at_once
                                                                                          : most;
@@ -64,24 +64,24 @@ static uint64_t largest(const struct lz_device *device, memspan_kind_t kind)
 static memspan_status_t check_request(const struct lz_device *device,
                                       const memspan_request_t *request)
 {
-    const struct lz_state *state = device->state;
-    const char *kind             = memspan_kind_name(request->kind);
-    memspan_status_t status = gpu_check_request(state->services, LZ_NAME, &device->info, request,
-                                                largest(device, request->kind));
+    const struct gpu_state *state = device->gpu.state;
+    const char *kind              = memspan_kind_name(request->kind);
+    memspan_status_t status = gpu_check_request(state->services, "level_zero", &device->gpu.info,
+                                                request, largest(device, request->kind));
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     if (((request->flags & MEMSPAN_REQUEST_STRICT) != 0) &&
         ((request->node_count > 0) || (request->part_count > 0))) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
-                         "Level Zero does not put %s memory on a NUMA node", kind);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                          "Level Zero does not put %s memory on a NUMA node", kind);
     }
     if (((request->kind == MEMSPAN_KIND_MANAGED) || (request->kind == MEMSPAN_KIND_COHERENT)) &&
-        !device->facts.integrated && ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for host-pinned or device memory",
-                         "%s memory of %s cannot be pinned: its driver moves it", kind,
-                         device->info.name);
+        !device->gpu.facts.integrated && ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for host-pinned or device memory",
+                          "%s memory of %s cannot be pinned: its driver moves it", kind,
+                          device->gpu.info.name);
     }
     return MEMSPAN_OK;
 }
@@ -111,7 +111,7 @@ static const char *call_name(enum lz_made made)
 
 static lz_result_t call_driver(struct lz_device *device, const struct order *o, void **base_p)
 {
-    const struct lz_calls *ze = &device->state->ze;
+    const struct lz_calls *ze = LZ(device);
     lz_context_h context      = device->driver->context;
     lz_export_desc_t export   = {.stype = LZ_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
                                  .flags = LZ_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
@@ -152,39 +152,40 @@ static memspan_status_t take_once(struct lz_device *device, const struct order *
 
     *code_p = code;
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, call_name(o->made), code, "no %zu bytes on %s",
-                        o->size_bytes, device->info.name);
+        return gpu_error(device->gpu.state, LZ_ANSWER(call_name(o->made), code),
+                         "no %zu bytes on %s", o->size_bytes, device->gpu.info.name);
     }
     if (base == NULL) {
-        return lz_error(device->state, call_name(o->made), code,
-                        "the driver gave no address for %zu bytes on %s", o->size_bytes,
-                        device->info.name);
+        return gpu_error(device->gpu.state, LZ_ANSWER(call_name(o->made), code),
+                         "the driver gave no address for %zu bytes on %s", o->size_bytes,
+                         device->gpu.info.name);
     }
     block->made       = o->made;
     block->base       = base;
     block->size_bytes = o->size_bytes;
     block->exportable = o->exportable;
     if (o->made == LZ_MADE_SHARED) {
-        atomic_fetch_add(&device->managed_bytes, o->size_bytes);
+        atomic_fetch_add(&device->gpu.managed_bytes, o->size_bytes);
     }
     return MEMSPAN_OK;
 }
 
 static memspan_status_t give_back(struct lz_device *device, struct lz_block *block)
 {
-    const struct lz_calls *ze = &device->state->ze;
+    const struct lz_calls *ze = LZ(device);
     bool opened               = (block->made == LZ_MADE_OPENED);
     lz_result_t code = opened ? ze->zeMemCloseIpcHandle(block->driver->context, block->base)
                               : ze->zeMemFree(block->driver->context, block->base);
 
     if (block->made == LZ_MADE_SHARED) {
-        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+        atomic_fetch_sub(&device->gpu.managed_bytes, block->size_bytes);
     }
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
-               : lz_error(device->state, opened ? "zeMemCloseIpcHandle" : "zeMemFree", code,
-                          "%zu bytes of %s could not be given back", block->size_bytes,
-                          device->info.name);
+               : gpu_error(device->gpu.state,
+                           LZ_ANSWER(opened ? "zeMemCloseIpcHandle" : "zeMemFree", code),
+                           "%zu bytes of %s could not be given back", block->size_bytes,
+                           device->gpu.info.name);
 }
 
 /* With room to spare where the alignment is not known to the driver, or not kept. */
@@ -217,7 +218,7 @@ static memspan_status_t take_device(struct lz_device *device, const memspan_requ
 {
     struct order o          = {LZ_MADE_DEVICE, request->size_bytes, request->align_bytes,
                                ((request->flags & MEMSPAN_REQUEST_SHARED) != 0) && device->facts.dmabuf,
-                               device->ordinal};
+                               device->gpu.ordinal};
     struct order plain      = o;
     lz_result_t code        = ZE_RESULT_SUCCESS;
     memspan_status_t status = take_aligned(device, &o, block, &code);
@@ -226,9 +227,9 @@ static memspan_status_t take_device(struct lz_device *device, const memspan_requ
         return status;
     }
     /* Some systems promise it and cannot: plain memory can be shared as well, on one node. */
-    device->state->services->log(MEMSPAN_LOG_INFO, LZ_NAME,
-                                 "memory to be shared is taken without a dma-buf: %s",
-                                 memspan_error_text());
+    device->gpu.state->services->log(MEMSPAN_LOG_INFO, "level_zero",
+                                     "memory to be shared is taken without a dma-buf: %s",
+                                     memspan_error_text());
     plain.exportable = false;
     return take_aligned(device, &plain, block, &code);
 }
@@ -236,7 +237,7 @@ static memspan_status_t take_device(struct lz_device *device, const memspan_requ
 static memspan_status_t take_shared(struct lz_device *device, const memspan_request_t *request,
                                     struct lz_block *block)
 {
-    struct lz_state *state  = device->state;
+    struct gpu_state *state = device->gpu.state;
     int where               = request->resident_ordinal;
     struct order o          = {LZ_MADE_SHARED, request->size_bytes, request->align_bytes, false,
                       (where < 0) ? MEMSPAN_HOST : where};
@@ -244,12 +245,13 @@ static memspan_status_t take_shared(struct lz_device *device, const memspan_requ
     memspan_status_t status = take_aligned(device, &o, block, &code);
 
     if ((status != MEMSPAN_OK) || (where < 0) || (where >= state->device_count) ||
-        (state->devices[where].driver != device->driver)) {
+        (lz_device(state->devices[where])->driver != device->driver)) {
         return status;
     }
     /* It is the same memory without the advice. */
-    if (lz_advise(device, &state->devices[where], block->base, block->size_bytes) != MEMSPAN_OK) {
-        state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "%s", memspan_error_text());
+    if (lz_advise(device, lz_device(state->devices[where]), block->base, block->size_bytes) !=
+        MEMSPAN_OK) {
+        state->services->log(MEMSPAN_LOG_WARN, "level_zero", "%s", memspan_error_text());
     }
     return MEMSPAN_OK;
 }
@@ -269,8 +271,8 @@ static memspan_status_t take(struct lz_device *device, const memspan_request_t *
         given->flags |= MEMSPAN_BLOCK_PINNED;
         return take_aligned(device, &host, block, &code);
     default:
-        given->flags |= device->facts.integrated ? (unsigned)MEMSPAN_BLOCK_PINNED
-                                                 : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
+        given->flags |= device->gpu.facts.integrated ? (unsigned)MEMSPAN_BLOCK_PINNED
+                                                     : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
         return take_shared(device, request, block);
     }
 }
@@ -291,7 +293,7 @@ memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *req
     }
     block = calloc(1, sizeof(*block));
     if (block == NULL) {
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
     block->driver = device->driver;
     block->device = device;
@@ -310,26 +312,27 @@ memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *req
 }
 
 /* Memory that a device may still be writing to has no other owner: it is kept until the end. */
-static memspan_status_t keep(struct lz_state *state, struct lz_block *block)
+static memspan_status_t keep(struct gpu_state *state, struct lz_block *block)
 {
     pthread_mutex_lock(&state->lock);
-    block->next = state->kept;
-    state->kept = block;
+    block->next           = lz_state(state)->kept;
+    lz_state(state)->kept = block;
     pthread_mutex_unlock(&state->lock);
-    state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
+    state->services->log(MEMSPAN_LOG_WARN, "level_zero",
                          "%zu bytes of %s are kept: it may still use them: %s", block->size_bytes,
-                         block->device->info.name, memspan_error_text());
+                         block->device->gpu.info.name, memspan_error_text());
     return memspan_error_last()->status;
 }
 
-void lz_kept_drop(struct lz_state *state)
+void lz_kept_drop(struct gpu_state *state)
 {
-    while (state->kept != NULL) {
-        struct lz_block *block = state->kept;
-        state->kept            = block->next;
+    while (lz_state(state)->kept != NULL) {
+        struct lz_block *block = lz_state(state)->kept;
+        lz_state(state)->kept  = block->next;
         lz_share_forget(block);
         if (give_back(block->device, block) != MEMSPAN_OK) {
-            state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "closing: %s", memspan_error_text());
+            state->services->log(MEMSPAN_LOG_WARN, "level_zero", "closing: %s",
+                                 memspan_error_text());
         }
         free(block);
     }
@@ -343,7 +346,7 @@ memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
     memspan_status_t status;
 
     if ((given == NULL) || (given->cookie == NULL)) {
-        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
+        return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
     status = lz_device_get(state, ordinal, &device);
     if (status != MEMSPAN_OK) {

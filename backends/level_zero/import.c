@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool find_call(const struct lz_driver *driver, const struct lz_state *state,
+static bool find_call(const struct lz_driver *driver, const struct gpu_state *state,
                       const char *name, void *call_p)
 {
     void *address = NULL;
     lz_result_t code =
-        state->ze.zeDriverGetExtensionFunctionAddress(driver->handle, name, &address);
+        lz_calls(state)->zeDriverGetExtensionFunctionAddress(driver->handle, name, &address);
 
     if ((code != ZE_RESULT_SUCCESS) || (address == NULL)) {
-        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME,
+        state->services->log(MEMSPAN_LOG_INFO, "level_zero",
                              "a driver takes no host pages: "
                              "zeDriverGetExtensionFunctionAddress(%s): %#lx",
                              name, (unsigned long)code);
@@ -29,21 +29,21 @@ static bool find_call(const struct lz_driver *driver, const struct lz_state *sta
     return true;
 }
 
-void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool has_memmap)
+void lz_import_find(struct lz_driver *driver, const struct gpu_state *state, bool has_memmap)
 {
     struct lz_import_calls *calls = &driver->import;
 
     if (has_memmap) {
-        driver->import_way = LZ_IMPORT_MEMMAP;
+        driver->import_method = LZ_IMPORT_MEMMAP;
         return;
     }
     /* They know the driver's own handle only. */
     calls->handle = driver->own_handle;
-    if ((calls->handle != NULL) && (state->ze.zeDriverGetExtensionFunctionAddress != NULL) &&
+    if ((calls->handle != NULL) && (lz_calls(state)->zeDriverGetExtensionFunctionAddress != NULL) &&
         find_call(driver, state, "zexDriverImportExternalPointer", &calls->import) &&
         find_call(driver, state, "zexDriverReleaseImportedPointer", &calls->release) &&
         find_call(driver, state, "zexDriverGetHostPointerBaseAddress", &calls->base)) {
-        driver->import_way = LZ_IMPORT_INTEL;
+        driver->import_method = LZ_IMPORT_INTEL;
     }
 }
 
@@ -54,15 +54,15 @@ static bool reaches_all(const struct lz_device *device)
 
 bool lz_import_can(const struct lz_device *device)
 {
-    return (device->driver->import_way != LZ_IMPORT_NO) || reaches_all(device);
+    return (device->driver->import_method != LZ_IMPORT_NO) || reaches_all(device);
 }
 
-const char *lz_import_words(const struct lz_device *device)
+const char *lz_import_source(const struct lz_device *device)
 {
-    if (device->driver->import_way == LZ_IMPORT_MEMMAP) {
+    if (device->driver->import_method == LZ_IMPORT_MEMMAP) {
         return "ZE_extension_external_memmap_sysmem";
     }
-    if (device->driver->import_way == LZ_IMPORT_INTEL) {
+    if (device->driver->import_method == LZ_IMPORT_INTEL) {
         return "zexDriverImportExternalPointer";
     }
     return reaches_all(device) ? "sharedSystemAllocCapabilities: needs no import"
@@ -79,14 +79,14 @@ static memspan_status_t import_intel(const struct lz_device *device, void *addre
     lz_result_t code                    = calls->import(calls->handle, address, size_bytes);
 
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, "zexDriverImportExternalPointer", code,
-                        "%zu bytes of host pages at %p cannot be imported", size_bytes, address);
+        return gpu_error(device->gpu.state, LZ_ANSWER("zexDriverImportExternalPointer", code),
+                         "%zu bytes of host pages at %p cannot be imported", size_bytes, address);
     }
     code = calls->base(calls->handle, address, &base);
     if (code != ZE_RESULT_SUCCESS) {
         (void)calls->release(calls->handle, address);
-        return lz_error(device->state, "zexDriverGetHostPointerBaseAddress", code,
-                        "%s does not confirm host pages at %p", device->info.name, address);
+        return gpu_error(device->gpu.state, LZ_ANSWER("zexDriverGetHostPointerBaseAddress", code),
+                         "%s does not confirm host pages at %p", device->gpu.info.name, address);
     }
     *seen_at_p = base;
     return MEMSPAN_OK;
@@ -95,7 +95,7 @@ static memspan_status_t import_intel(const struct lz_device *device, void *addre
 static memspan_status_t import_memmap(const struct lz_device *device, void *address,
                                       size_t size_bytes, void **seen_at_p)
 {
-    const struct lz_calls *ze    = &device->state->ze;
+    const struct lz_calls *ze    = LZ(device);
     struct lz_memmap_desc memmap = {.stype = LZ_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC,
                                     .pSystemMemory = address,
                                     .size          = size_bytes};
@@ -104,8 +104,8 @@ static memspan_status_t import_memmap(const struct lz_device *device, void *addr
     lz_result_t code = ze->zeMemAllocHost(device->driver->context, &desc, size_bytes, 0, &seen_at);
 
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, "zeMemAllocHost", code,
-                        "%zu bytes of host pages at %p cannot be imported", size_bytes, address);
+        return gpu_error(device->gpu.state, LZ_ANSWER("zeMemAllocHost", code),
+                         "%zu bytes of host pages at %p cannot be imported", size_bytes, address);
     }
     *seen_at_p = seen_at;
     return MEMSPAN_OK;
@@ -114,14 +114,15 @@ static memspan_status_t import_memmap(const struct lz_device *device, void *addr
 static memspan_status_t give_back(const struct lz_device *device, void *address)
 {
     const struct lz_driver *driver = device->driver;
-    bool intel                     = driver->import_way == LZ_IMPORT_INTEL;
+    bool intel                     = driver->import_method == LZ_IMPORT_INTEL;
     lz_result_t code               = intel ? driver->import.release(driver->import.handle, address)
-                                           : device->state->ze.zeMemFree(driver->context, address);
+                                           : LZ(device)->zeMemFree(driver->context, address);
 
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
-               : lz_error(device->state, intel ? "zexDriverReleaseImportedPointer" : "zeMemFree",
-                          code, "host pages at %p cannot be given back", address);
+               : gpu_error(device->gpu.state,
+                           LZ_ANSWER(intel ? "zexDriverReleaseImportedPointer" : "zeMemFree", code),
+                           "host pages at %p cannot be given back", address);
 }
 
 static memspan_status_t add(const struct lz_device *device, void *address, size_t size_bytes,
@@ -132,17 +133,18 @@ static memspan_status_t add(const struct lz_device *device, void *address, size_
     memspan_status_t status;
 
     if (made == NULL) {
-        return lz_refuse(device->state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a record");
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_NO_MEMORY, NULL,
+                          "no host memory for a record");
     }
-    status = (device->driver->import_way == LZ_IMPORT_INTEL)
+    status = (device->driver->import_method == LZ_IMPORT_INTEL)
                  ? import_intel(device, address, size_bytes, &seen_at)
                  : import_memmap(device, address, size_bytes, &seen_at);
     if ((status == MEMSPAN_OK) && (seen_at != address)) {
         (void)give_back(device,
-                        (device->driver->import_way == LZ_IMPORT_INTEL) ? address : seen_at);
-        status =
-            lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                      "%s sees host pages at %p, not at %p", device->info.name, seen_at, address);
+                        (device->driver->import_method == LZ_IMPORT_INTEL) ? address : seen_at);
+        status = gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                            "%s sees host pages at %p, not at %p", device->gpu.info.name, seen_at,
+                            address);
     }
     if (status != MEMSPAN_OK) {
         free(made);
@@ -158,10 +160,10 @@ static memspan_status_t add(const struct lz_device *device, void *address, size_
 /* ---- counted ---- */
 
 /* The import of that driver that has any of these pages. */
-static struct lz_import **find(struct lz_state *state, const struct lz_driver *driver,
+static struct lz_import **find(struct gpu_state *state, const struct lz_driver *driver,
                                const char *address, size_t size_bytes)
 {
-    struct lz_import **link = &state->imports;
+    struct lz_import **link = &lz_state(state)->imports;
 
     while ((*link != NULL) &&
            (((*link)->driver != driver) || ((*link)->address >= address + size_bytes) ||
@@ -174,7 +176,7 @@ static struct lz_import **find(struct lz_state *state, const struct lz_driver *d
 memspan_status_t lz_import(void *opaque, int ordinal, void *address, size_t size_bytes,
                            void **address_p, void **cookie_p)
 {
-    struct lz_state *state = opaque;
+    struct gpu_state *state = opaque;
     struct lz_import **link;
     struct lz_device *device;
     memspan_status_t status = lz_device_get(state, ordinal, &device);
@@ -188,32 +190,32 @@ memspan_status_t lz_import(void *opaque, int ordinal, void *address, size_t size
         return MEMSPAN_OK;
     }
     if (!lz_import_can(device)) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         "%s does not take host pages: its driver has no call for it",
-                         device->info.name);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "%s does not take host pages: its driver has no call for it",
+                          device->gpu.info.name);
     }
-    pthread_mutex_lock(&state->import_lock);
+    pthread_mutex_lock(&lz_state(state)->import_lock);
     link = find(state, device->driver, address, size_bytes);
     if (*link == NULL) {
         status = add(device, address, size_bytes, link);
     } else if (((*link)->address != address) || ((*link)->size_bytes != size_bytes)) {
-        status = lz_refuse(state, MEMSPAN_ERR_CONFLICT, NULL,
-                           "%zu bytes at %p are imported already, of %zu at %p",
-                           (*link)->size_bytes, (void *)(*link)->address, size_bytes, address);
+        status = gpu_refuse(state, MEMSPAN_ERR_CONFLICT, NULL,
+                            "%zu bytes at %p are imported already, of %zu at %p",
+                            (*link)->size_bytes, (void *)(*link)->address, size_bytes, address);
     }
     if (status == MEMSPAN_OK) {
         (*link)->references++;
         *address_p = address;
         *cookie_p  = *link;
     }
-    pthread_mutex_unlock(&state->import_lock);
+    pthread_mutex_unlock(&lz_state(state)->import_lock);
     return status;
 }
 
 memspan_status_t lz_release(void *opaque, int ordinal, void *address, size_t size_bytes,
                             void *cookie)
 {
-    struct lz_state *state  = opaque;
+    struct gpu_state *state = opaque;
     struct lz_import *found = NULL;
     struct lz_import **link;
     struct lz_device *device;
@@ -227,18 +229,18 @@ memspan_status_t lz_release(void *opaque, int ordinal, void *address, size_t siz
         return status;
     }
     status = lz_queues_wait(device->driver, NULL);
-    pthread_mutex_lock(&state->import_lock);
+    pthread_mutex_lock(&lz_state(state)->import_lock);
     link = find(state, device->driver, address, size_bytes);
     if (*link == NULL) {
-        status = lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "host pages at %p are not imported",
-                           address);
+        status = gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "host pages at %p are not imported",
+                            address);
     } else if (--(*link)->references == 0) {
         memspan_status_t released = give_back(device, (*link)->address);
         found                     = *link;
         *link                     = found->next;
         status                    = (released != MEMSPAN_OK) ? released : status;
     }
-    pthread_mutex_unlock(&state->import_lock);
+    pthread_mutex_unlock(&lz_state(state)->import_lock);
     free(found);
     return status;
 }

@@ -16,49 +16,48 @@ enum { FIRST_ADDRESS = 2 };
 enum { THREADS_UNTOLD = 32, GROUPS_UNTOLD = 64 };
 
 /* What the compiler said, its first line. */
-static void read_log(const struct lz_state *state, lz_build_log_h log, char *said, size_t size)
+static void read_log(const struct gpu_state *state, lz_build_log_h log, char *said, size_t size)
 {
     size_t length = 0;
     char *text;
 
     if ((log == NULL) ||
-        (state->ze.zeModuleBuildLogGetString(log, &length, NULL) != ZE_RESULT_SUCCESS) ||
+        (lz_calls(state)->zeModuleBuildLogGetString(log, &length, NULL) != ZE_RESULT_SUCCESS) ||
         (length == 0)) {
         return;
     }
     text = calloc(1, length + 1);
     if ((text != NULL) &&
-        (state->ze.zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)) {
+        (lz_calls(state)->zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)) {
         snprintf(said, size, ": %.*s", (int)strcspn(text, "\n"), text);
     }
     free(text);
 }
 
-static void drop_log(const struct lz_state *state, lz_build_log_h log)
+static void drop_log(const struct gpu_state *state, lz_build_log_h log)
 {
-    lz_result_t code =
-        (log == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS : state->ze.zeModuleBuildLogDestroy(log);
+    lz_result_t code = (log == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
+                                     : lz_calls(state)->zeModuleBuildLogDestroy(log);
 
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeModuleBuildLogDestroy", code, "giving back what a compiler said");
-    }
+    (void)gpu_log_failure(state, LZ_ANSWER("zeModuleBuildLogDestroy", code),
+                          "giving back what a compiler said");
 }
 
 /* The device's lock held, as for all that follows. */
 static memspan_status_t compile(struct lz_device *device, const struct lz_spirv *spirv,
                                 lz_module_h *module_p)
 {
-    const struct lz_state *state = device->state;
-    lz_module_desc_t desc        = {.stype        = LZ_STRUCTURE_TYPE_MODULE_DESC,
-                                    .format       = LZ_MODULE_FORMAT_IL_SPIRV,
-                                    .inputSize    = spirv->count * sizeof(spirv->words[0]),
-                                    .pInputModule = (const uint8_t *)spirv->words,
-                                    .pBuildFlags  = "-ze-opt-greater-than-4GB-buffer-required"};
-    lz_build_log_h log           = NULL;
-    lz_module_h module           = NULL;
-    char said[160]               = "";
-    lz_result_t code =
-        state->ze.zeModuleCreate(device->driver->context, device->handle, &desc, &module, &log);
+    const struct gpu_state *state = device->gpu.state;
+    lz_module_desc_t desc         = {.stype        = LZ_STRUCTURE_TYPE_MODULE_DESC,
+                                     .format       = LZ_MODULE_FORMAT_IL_SPIRV,
+                                     .inputSize    = spirv->count * sizeof(spirv->words[0]),
+                                     .pInputModule = (const uint8_t *)spirv->words,
+                                     .pBuildFlags  = "-ze-opt-greater-than-4GB-buffer-required"};
+    lz_build_log_h log            = NULL;
+    lz_module_h module            = NULL;
+    char said[160]                = "";
+    lz_result_t code = lz_calls(state)->zeModuleCreate(device->driver->context, device->handle,
+                                                       &desc, &module, &log);
 
     /* A loader that returns handles of its own does not do so where a call failed, and the log
      * would be no handle to it. */
@@ -70,8 +69,9 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
     }
     drop_log(state, log);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeModuleCreate", code, "the kernel %s does not compile for %s%s",
-                        spirv->name, device->info.name, said);
+        return gpu_error(state, LZ_ANSWER("zeModuleCreate", code),
+                         "the kernel %s does not compile for %s%s", spirv->name,
+                         device->gpu.info.name, said);
     }
     *module_p = module;
     return MEMSPAN_OK;
@@ -80,7 +80,7 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
 static memspan_status_t make_kernel(struct lz_device *device, const struct lz_spirv *spirv,
                                     struct lz_kernel *kernel)
 {
-    const struct lz_state *state = device->state;
+    const struct gpu_state *state = device->gpu.state;
     lz_kernel_desc_t desc = {.stype = LZ_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = spirv->name};
     struct lz_kernel made = {NULL, NULL};
     const char *call      = "zeKernelCreate";
@@ -90,21 +90,22 @@ static memspan_status_t make_kernel(struct lz_device *device, const struct lz_sp
     if (status != MEMSPAN_OK) {
         return status;
     }
-    code = state->ze.zeKernelCreate(made.module, &desc, &made.kernel);
+    code = lz_calls(state)->zeKernelCreate(made.module, &desc, &made.kernel);
     if (code == ZE_RESULT_SUCCESS) {
         /* Whatever an address leads to must be there as well. */
         call = "zeKernelSetIndirectAccess";
-        code = state->ze.zeKernelSetIndirectAccess(made.kernel,
-                                                   LZ_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
-                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
-                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+        code = lz_calls(state)->zeKernelSetIndirectAccess(
+            made.kernel, LZ_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                             LZ_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                             LZ_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
         if (code != ZE_RESULT_SUCCESS) {
-            (void)state->ze.zeKernelDestroy(made.kernel);
+            (void)lz_calls(state)->zeKernelDestroy(made.kernel);
         }
     }
     if (code != ZE_RESULT_SUCCESS) {
-        (void)state->ze.zeModuleDestroy(made.module);
-        return lz_error(state, call, code, "the compiled kernel %s is missing", spirv->name);
+        (void)lz_calls(state)->zeModuleDestroy(made.module);
+        return gpu_error(state, LZ_ANSWER(call, code), "the compiled kernel %s is missing",
+                         spirv->name);
     }
     *kernel = made;
     return MEMSPAN_OK;
@@ -119,15 +120,15 @@ static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t wh
     int place               = gpu_kernel_find(which, spirv.name);
 
     if ((place < 0) || !lz_spirv_write(place, &spirv)) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
-                         (unsigned)which, device->info.name);
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
+                          (unsigned)which, device->gpu.info.name);
     }
     if (spirv.fp64 && !device->facts.fp64) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED,
-                         "Intel's driver emulates it where NEOReadDebugKeys=1 "
-                         "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
-                         "%s has no double precision, which the kernel %s needs", device->info.name,
-                         spirv.name);
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED,
+                          "Intel's driver emulates it where NEOReadDebugKeys=1 "
+                          "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
+                          "%s has no double precision, which the kernel %s needs",
+                          device->gpu.info.name, spirv.name);
     }
     kernel = &device->kernels[place];
     if (kernel->kernel == NULL) {
@@ -158,7 +159,7 @@ static void fill_arguments(const memspan_kernel_call_t *call, uint64_t arguments
     arguments[4] = (uint64_t)(uintptr_t)call->z;
 }
 
-static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kernel,
+static lz_result_t set_arguments(const struct gpu_state *state, lz_kernel_h kernel,
                                  const memspan_kernel_call_t *call)
 {
     lz_result_t code = ZE_RESULT_SUCCESS;
@@ -169,8 +170,8 @@ static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kerne
     for (i = 0; (code == ZE_RESULT_SUCCESS) && (i < 5); i++) {
         /* No address is a NULL argument: drivers before September 2023 refuse a pointer to zero. */
         bool none = (i >= FIRST_ADDRESS) && (arguments[i] == 0);
-        code      = state->ze.zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]),
-                                                  none ? NULL : &arguments[i]);
+        code      = lz_calls(state)->zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]),
+                                                         none ? NULL : &arguments[i]);
     }
     return code;
 }
@@ -179,11 +180,11 @@ static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *ke
                               uint32_t groups, uint32_t threads, const memspan_kernel_call_t *call)
 {
     const struct lz_device *device = queue->device;
-    const struct lz_state *state   = device->state;
+    const struct gpu_state *state  = device->gpu.state;
     lz_group_count_t grid          = {groups, 1, 1};
     const char *name               = "zeKernelSetGroupSize";
-    lz_result_t code               = state->ze.zeKernelSetGroupSize(kernel->kernel, threads, 1, 1);
-    memspan_status_t status        = MEMSPAN_OK;
+    lz_result_t code        = lz_calls(state)->zeKernelSetGroupSize(kernel->kernel, threads, 1, 1);
+    memspan_status_t status = MEMSPAN_OK;
 
     if (code == ZE_RESULT_SUCCESS) {
         name = "zeKernelSetArgumentValue";
@@ -192,8 +193,8 @@ static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *ke
     if (code == ZE_RESULT_SUCCESS) {
         name = "zeCommandListAppendLaunchKernel";
         pthread_mutex_lock(&queue->lock);
-        code = state->ze.zeCommandListAppendLaunchKernel(queue->list, kernel->kernel, &grid, NULL,
-                                                         0, NULL);
+        code = lz_calls(state)->zeCommandListAppendLaunchKernel(queue->list, kernel->kernel, &grid,
+                                                                NULL, 0, NULL);
         if (code == ZE_RESULT_SUCCESS) {
             status = lz_queue_order(queue);
         }
@@ -201,8 +202,9 @@ static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *ke
     }
     return (code == ZE_RESULT_SUCCESS)
                ? status
-               : lz_error(state, name, code, "a kernel over %zu elements does not start on %s",
-                          call->count, device->info.name);
+               : gpu_error(state, LZ_ANSWER(name, code),
+                           "a kernel over %zu elements does not start on %s", call->count,
+                           device->gpu.info.name);
 }
 
 /* Work-items in a group, a power of two, and groups: enough to fill a device, and no more than
@@ -285,7 +287,7 @@ memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
     memspan_status_t status = lz_device_get(state, ordinal, &device);
 
     if ((status == MEMSPAN_OK) && (call == NULL)) {
-        status = lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
+        status = gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
     }
     if (status == MEMSPAN_OK) {
         status = lz_queue_get(device, opaque, &queue);
@@ -294,9 +296,9 @@ memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
         return status;
     }
     /* Arguments are the kernel's until it is started, and the steps of a sum share scratch. */
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->gpu.lock);
     status = start_any(queue, call);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->gpu.lock);
     return status;
 }
 
@@ -307,21 +309,21 @@ static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel
     if (kernel->module == NULL) {
         return;
     }
-    code = device->state->ze.zeKernelDestroy(kernel->kernel);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(device->state, "zeKernelDestroy", code, "closing a device");
-    }
-    code = device->state->ze.zeModuleDestroy(kernel->module);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(device->state, "zeModuleDestroy", code, "closing a device");
-    }
+    code = LZ(device)->zeKernelDestroy(kernel->kernel);
+    (void)gpu_log_failure(device->gpu.state, LZ_ANSWER("zeKernelDestroy", code),
+                          "closing a device");
+    code = LZ(device)->zeModuleDestroy(kernel->module);
+    (void)gpu_log_failure(device->gpu.state, LZ_ANSWER("zeModuleDestroy", code),
+                          "closing a device");
     *kernel = (struct lz_kernel){NULL, NULL};
 }
 
-void lz_kernels_drop(struct lz_device *device)
+void lz_drop_kernels(struct gpu_device *gpu)
 {
+    struct lz_device *device = lz_device(gpu);
     int i;
 
+    lz_close(gpu);
     for (i = 0; i < GPU_KERNEL_COUNT; i++) {
         drop_kernel(device, &device->kernels[i]);
     }

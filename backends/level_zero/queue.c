@@ -10,41 +10,35 @@
 
 static void drop_objects(struct lz_queue *queue)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
     int i;
 
-    code = state->ze.zeCommandListDestroy(queue->list);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeCommandListDestroy", code, "closing a queue");
-    }
+    code = lz_calls(state)->zeCommandListDestroy(queue->list);
+    (void)gpu_log_failure(state, LZ_ANSWER("zeCommandListDestroy", code), "closing a queue");
     for (i = 0; i < LZ_QUEUE_EVENTS; i++) {
         code = (queue->events[i] == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
-                                          : state->ze.zeEventDestroy(queue->events[i]);
-        if (code != ZE_RESULT_SUCCESS) {
-            lz_log_failure(state, "zeEventDestroy", code, "closing a queue");
-        }
+                                          : lz_calls(state)->zeEventDestroy(queue->events[i]);
+        (void)gpu_log_failure(state, LZ_ANSWER("zeEventDestroy", code), "closing a queue");
     }
     code = (queue->pool == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
-                                 : state->ze.zeEventPoolDestroy(queue->pool);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeEventPoolDestroy", code, "closing a queue");
-    }
+                                 : lz_calls(state)->zeEventPoolDestroy(queue->pool);
+    (void)gpu_log_failure(state, LZ_ANSWER("zeEventPoolDestroy", code), "closing a queue");
 }
 
-static void insert(struct lz_state *state, struct lz_queue *queue)
+static void insert(struct gpu_state *state, struct lz_queue *queue)
 {
     pthread_mutex_lock(&state->lock);
-    queue->id     = ++state->queue_ids;
-    queue->next   = state->queues;
-    state->queues = queue;
+    queue->id               = ++lz_state(state)->queue_ids;
+    queue->next             = lz_state(state)->queues;
+    lz_state(state)->queues = queue;
     pthread_mutex_unlock(&state->lock);
 }
 
 /* When the threads that wait on all queues have left it. */
-static void take_out(struct lz_state *state, struct lz_queue *queue)
+static void take_out(struct gpu_state *state, struct lz_queue *queue)
 {
-    struct lz_queue **link = &state->queues;
+    struct lz_queue **link = &lz_state(state)->queues;
 
     pthread_mutex_lock(&state->lock);
     while (*link != queue) {
@@ -59,29 +53,29 @@ static void take_out(struct lz_state *state, struct lz_queue *queue)
 
 static memspan_status_t make_objects(struct lz_queue *queue)
 {
-    struct lz_device *device     = queue->device;
-    const struct lz_state *state = device->state;
-    lz_queue_desc_t desc         = {.stype    = LZ_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                    .ordinal  = device->facts.queue_group,
-                                    .mode     = LZ_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                    .priority = LZ_COMMAND_QUEUE_PRIORITY_NORMAL};
-    lz_event_pool_desc_t pool    = {.stype = LZ_STRUCTURE_TYPE_EVENT_POOL_DESC,
-                                    .flags = LZ_EVENT_POOL_FLAG_HOST_VISIBLE,
-                                    .count = LZ_QUEUE_EVENTS};
-    lz_result_t code             = state->ze.zeCommandListCreateImmediate(device->driver->context,
-                                                                          device->handle, &desc, &queue->list);
+    struct lz_device *device      = queue->device;
+    const struct gpu_state *state = device->gpu.state;
+    lz_queue_desc_t desc          = {.stype    = LZ_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .ordinal  = device->facts.queue_group,
+                                     .mode     = LZ_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                     .priority = LZ_COMMAND_QUEUE_PRIORITY_NORMAL};
+    lz_event_pool_desc_t pool     = {.stype = LZ_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                     .flags = LZ_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                     .count = LZ_QUEUE_EVENTS};
+    lz_result_t code              = lz_calls(state)->zeCommandListCreateImmediate(
+                     device->driver->context, device->handle, &desc, &queue->list);
 
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeCommandListCreateImmediate", code, "no queue on %s",
-                        device->info.name);
+        return gpu_error(state, LZ_ANSWER("zeCommandListCreateImmediate", code), "no queue on %s",
+                         device->gpu.info.name);
     }
-    code = state->ze.zeEventPoolCreate(device->driver->context, &pool, 1, &device->handle,
-                                       &queue->pool);
+    code = lz_calls(state)->zeEventPoolCreate(device->driver->context, &pool, 1, &device->handle,
+                                              &queue->pool);
     if (code != ZE_RESULT_SUCCESS) {
         queue->pool = NULL;
         drop_objects(queue);
-        return lz_error(state, "zeEventPoolCreate", code, "no events for a queue on %s",
-                        device->info.name);
+        return gpu_error(state, LZ_ANSWER("zeEventPoolCreate", code), "no events for a queue on %s",
+                         device->gpu.info.name);
     }
     return MEMSPAN_OK;
 }
@@ -92,7 +86,8 @@ static memspan_status_t make(struct lz_device *device, struct lz_queue **queue_p
     memspan_status_t status;
 
     if (queue == NULL) {
-        return lz_refuse(device->state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_NO_MEMORY, NULL,
+                          "no host memory for a queue");
     }
     queue->device = device;
     status        = make_objects(queue);
@@ -103,7 +98,7 @@ static memspan_status_t make(struct lz_device *device, struct lz_queue **queue_p
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->event_free, NULL);
     pthread_cond_init(&queue->unused, NULL);
-    insert(device->state, queue);
+    insert(device->gpu.state, queue);
     *queue_p = queue;
     return MEMSPAN_OK;
 }
@@ -116,28 +111,28 @@ memspan_status_t lz_queue_get(struct lz_device *device, void *queue, struct lz_q
         *queue_p = queue;
         return MEMSPAN_OK;
     }
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->gpu.lock);
     if (device->queue == NULL) {
         status = make(device, &device->queue);
     }
     if (status == MEMSPAN_OK) {
         *queue_p = device->queue;
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->gpu.lock);
     return status;
 }
 
 memspan_status_t lz_queue_order(struct lz_queue *queue)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
 
     atomic_fetch_add(&queue->asked, 1);
-    code = state->ze.zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
+    code = lz_calls(state)->zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
-               : lz_error(state, "zeCommandListAppendBarrier", code,
-                          "work on %s cannot be kept in order", queue->device->info.name);
+               : gpu_error(state, LZ_ANSWER("zeCommandListAppendBarrier", code),
+                           "work on %s cannot be kept in order", queue->device->gpu.info.name);
 }
 
 /* ---- waiting ---- */
@@ -145,10 +140,10 @@ memspan_status_t lz_queue_order(struct lz_queue *queue)
 /* An unused event; the queue's lock held, and perhaps given up meanwhile. */
 static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
 {
-    const struct lz_state *state = queue->device->state;
-    lz_event_desc_t desc         = {.stype  = LZ_STRUCTURE_TYPE_EVENT_DESC,
-                                    .signal = LZ_EVENT_SCOPE_FLAG_HOST,
-                                    .wait   = LZ_EVENT_SCOPE_FLAG_HOST};
+    const struct gpu_state *state = queue->device->gpu.state;
+    lz_event_desc_t desc          = {.stype  = LZ_STRUCTURE_TYPE_EVENT_DESC,
+                                     .signal = LZ_EVENT_SCOPE_FLAG_HOST,
+                                     .wait   = LZ_EVENT_SCOPE_FLAG_HOST};
     lz_result_t code;
     int i = 0;
 
@@ -159,18 +154,18 @@ static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
             break;
         }
         if (queue->broken == LZ_QUEUE_EVENTS) {
-            return lz_refuse(state, MEMSPAN_ERR_DRIVER, "see the earlier errors",
-                             "%s has failed in every wait for it", queue->device->info.name);
+            return gpu_refuse(state, MEMSPAN_ERR_DRIVER, "see the earlier errors",
+                              "%s has failed in every wait for it", queue->device->gpu.info.name);
         }
         pthread_cond_wait(&queue->event_free, &queue->lock);
     }
     if (queue->events[i] == NULL) {
         desc.index = (uint32_t)i;
-        code       = state->ze.zeEventCreate(queue->pool, &desc, &queue->events[i]);
+        code       = lz_calls(state)->zeEventCreate(queue->pool, &desc, &queue->events[i]);
         if (code != ZE_RESULT_SUCCESS) {
             queue->events[i] = NULL;
-            return lz_error(state, "zeEventCreate", code, "no event to wait for %s",
-                            queue->device->info.name);
+            return gpu_error(state, LZ_ANSWER("zeEventCreate", code), "no event to wait for %s",
+                             queue->device->gpu.info.name);
         }
     }
     queue->taken[i] = true;
@@ -182,7 +177,7 @@ static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
 static memspan_status_t send_event(struct lz_queue *queue, int *which_p,
                                    unsigned long long *asked_p)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     memspan_status_t status;
     lz_result_t code;
 
@@ -190,12 +185,13 @@ static memspan_status_t send_event(struct lz_queue *queue, int *which_p,
     status = take_event(queue, which_p);
     if (status == MEMSPAN_OK) {
         *asked_p = atomic_load(&queue->asked);
-        code = state->ze.zeCommandListAppendBarrier(queue->list, queue->events[*which_p], 0, NULL);
+        code = lz_calls(state)->zeCommandListAppendBarrier(queue->list, queue->events[*which_p], 0,
+                                                           NULL);
         if (code != ZE_RESULT_SUCCESS) {
             queue->taken[*which_p] = false;
             pthread_cond_signal(&queue->event_free);
-            status = lz_error(state, "zeCommandListAppendBarrier", code, "cannot wait for %s",
-                              queue->device->info.name);
+            status = gpu_error(state, LZ_ANSWER("zeCommandListAppendBarrier", code),
+                               "cannot wait for %s", queue->device->gpu.info.name);
         }
     }
     pthread_mutex_unlock(&queue->lock);
@@ -209,20 +205,20 @@ static bool is_busy(struct lz_queue *queue)
 
 memspan_status_t lz_queue_wait(struct lz_queue *queue)
 {
-    const struct lz_state *state = queue->device->state;
-    const char *call             = "zeEventHostSynchronize";
-    unsigned long long asked     = 0;
-    int which                    = 0;
+    const struct gpu_state *state = queue->device->gpu.state;
+    const char *call              = "zeEventHostSynchronize";
+    unsigned long long asked      = 0;
+    int which                     = 0;
     lz_result_t code;
     memspan_status_t status = send_event(queue, &which, &asked);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    code = state->ze.zeEventHostSynchronize(queue->events[which], UINT64_MAX);
+    code = lz_calls(state)->zeEventHostSynchronize(queue->events[which], UINT64_MAX);
     if (code == ZE_RESULT_SUCCESS) {
         call = "zeEventHostReset";
-        code = state->ze.zeEventHostReset(queue->events[which]);
+        code = lz_calls(state)->zeEventHostReset(queue->events[which]);
     }
     pthread_mutex_lock(&queue->lock);
     queue->taken[which] = (code != ZE_RESULT_SUCCESS);
@@ -234,17 +230,18 @@ memspan_status_t lz_queue_wait(struct lz_queue *queue)
     pthread_mutex_unlock(&queue->lock);
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
-               : lz_error(state, call, code, "work on %s failed", queue->device->info.name);
+               : gpu_error(state, LZ_ANSWER(call, code), "work on %s failed",
+                           queue->device->gpu.info.name);
 }
 
 /* The newest queue older than @p id that has work and fits; it stays until it is let go. */
-static struct lz_queue *hold_next(struct lz_state *state, const struct lz_driver *driver,
+static struct lz_queue *hold_next(struct gpu_state *state, const struct lz_driver *driver,
                                   const struct lz_device *device, unsigned long long id)
 {
     struct lz_queue *queue;
 
     pthread_mutex_lock(&state->lock);
-    for (queue = state->queues; queue != NULL; queue = queue->next) {
+    for (queue = lz_state(state)->queues; queue != NULL; queue = queue->next) {
         if ((queue->id < id) && is_busy(queue) && (queue->device->driver == driver) &&
             ((device == NULL) || (queue->device == device))) {
             queue->users++;
@@ -255,7 +252,7 @@ static struct lz_queue *hold_next(struct lz_state *state, const struct lz_driver
     return queue;
 }
 
-static void let_go(struct lz_state *state, struct lz_queue *queue)
+static void let_go(struct gpu_state *state, struct lz_queue *queue)
 {
     pthread_mutex_lock(&state->lock);
     if (--queue->users == 0) {
@@ -266,7 +263,7 @@ static void let_go(struct lz_state *state, struct lz_queue *queue)
 
 memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_device *device)
 {
-    struct lz_state *state     = driver->state;
+    struct gpu_state *state    = driver->state;
     memspan_status_t status    = MEMSPAN_OK;
     unsigned long long last_id = ~0ULL;
     struct lz_queue *queue;
@@ -304,29 +301,40 @@ memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes
     if (queue->scratch != NULL) {
         return MEMSPAN_OK;
     }
-    code = device->state->ze.zeMemAllocDevice(device->driver->context, &to, size_bytes, 64,
-                                              device->handle, &scratch);
+    code = LZ(device)->zeMemAllocDevice(device->driver->context, &to, size_bytes, 64,
+                                        device->handle, &scratch);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, "zeMemAllocDevice", code,
-                        "no %zu bytes on %s for partial sums", size_bytes, device->info.name);
+        return gpu_error(device->gpu.state, LZ_ANSWER("zeMemAllocDevice", code),
+                         "no %zu bytes on %s for partial sums", size_bytes, device->gpu.info.name);
     }
     queue->scratch = scratch;
     return MEMSPAN_OK;
 }
 
+void lz_close(struct gpu_device *device)
+{
+    struct lz_device *own = lz_device(device);
+
+    if ((own->driver != NULL) && (lz_queues_wait(own->driver, own) != MEMSPAN_OK)) {
+        gpu_log_record(device->state, MEMSPAN_LOG_WARN, "closing a device");
+    }
+    if (own->queue != NULL) {
+        lz_queue_drop(own->queue);
+        own->queue = NULL;
+    }
+}
+
 /* Nothing may be running on it any more. */
 void lz_queue_drop(struct lz_queue *queue)
 {
-    struct lz_state *state = queue->device->state;
+    struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
 
     take_out(state, queue);
     drop_objects(queue);
     if (queue->scratch != NULL) {
-        code = state->ze.zeMemFree(queue->device->driver->context, queue->scratch);
-        if (code != ZE_RESULT_SUCCESS) {
-            lz_log_failure(state, "zeMemFree", code, "closing a queue");
-        }
+        code = lz_calls(state)->zeMemFree(queue->device->driver->context, queue->scratch);
+        (void)gpu_log_failure(state, LZ_ANSWER("zeMemFree", code), "closing a queue");
     }
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->event_free);

@@ -40,39 +40,38 @@ static bool names_its_process(const struct token *token)
 
 void lz_share_forget(struct lz_block *block)
 {
-    const struct lz_state *state = block->driver->state;
+    const struct gpu_state *state = block->driver->state;
     lz_result_t code;
 
-    if (!block->has_handle || (state->ze.zeMemPutIpcHandle == NULL)) {
+    if (!block->has_handle || (lz_calls(state)->zeMemPutIpcHandle == NULL)) {
         return;
     }
-    code = state->ze.zeMemPutIpcHandle(block->driver->context, block->handle);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeMemPutIpcHandle", code, "giving back what was shared");
-    }
+    code = lz_calls(state)->zeMemPutIpcHandle(block->driver->context, block->handle);
+    (void)gpu_log_failure(state, LZ_ANSWER("zeMemPutIpcHandle", code),
+                          "giving back what was shared");
 }
 
 /* ---- out ---- */
 
 static memspan_status_t need_handle(struct lz_device *device, struct lz_block *own)
 {
-    struct lz_state *state = device->state;
+    struct gpu_state *state = device->gpu.state;
     lz_ipc_handle_t handle;
     lz_result_t code = ZE_RESULT_SUCCESS;
 
-    pthread_mutex_lock(&state->import_lock);
+    pthread_mutex_lock(&lz_state(state)->import_lock);
     if (!own->has_handle) {
-        code = state->ze.zeMemGetIpcHandle(own->driver->context, own->base, &handle);
+        code = lz_calls(state)->zeMemGetIpcHandle(own->driver->context, own->base, &handle);
         if (code == ZE_RESULT_SUCCESS) {
             own->handle     = handle;
             own->has_handle = true;
         }
     }
-    pthread_mutex_unlock(&state->import_lock);
+    pthread_mutex_unlock(&lz_state(state)->import_lock);
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
-               : lz_error(state, "zeMemGetIpcHandle", code, "memory of %s cannot be shared",
-                          device->info.name);
+               : gpu_error(state, LZ_ANSWER("zeMemGetIpcHandle", code),
+                           "memory of %s cannot be shared", device->gpu.info.name);
 }
 
 memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *bytes,
@@ -88,24 +87,25 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
         return MEMSPAN_OK;
     }
     if (*token_size_p < sizeof(token)) {
-        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL,
-                         "%zu bytes are not enough for a token: %zu", *token_size_p, sizeof(token));
+        return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                          "%zu bytes are not enough for a token: %zu", *token_size_p,
+                          sizeof(token));
     }
     status = lz_device_get(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }
     if (device->driver->shares && !gpu_offers_fds()) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
-                         "kernel.yama.ptrace_scope must be 0 or 1, and a container must allow "
-                         "pidfd_getfd (SYS_PTRACE)",
-                         "no process can fetch the descriptor that shares memory of %s",
-                         device->info.name);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
+                          "kernel.yama.ptrace_scope must be 0 or 1, and a container must allow "
+                          "pidfd_getfd (SYS_PTRACE)",
+                          "no process can fetch the descriptor that shares memory of %s",
+                          device->gpu.info.name);
     }
     if (!device->driver->shares || (own->made != LZ_MADE_DEVICE)) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
-                         "%s shares only memory of its own, where its driver shares at all",
-                         device->info.name);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
+                          "%s shares only memory of its own, where its driver shares at all",
+                          device->gpu.info.name);
     }
     memset(&token, 0, sizeof(token));
     status = need_handle(device, own);
@@ -115,7 +115,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     gpu_offer_fds();
     memcpy(&token.fd, own->handle.data, sizeof(token.fd));
     memcpy(token.magic, magic, sizeof(token.magic));
-    memcpy(token.uid, device->info.uid, sizeof(token.uid));
+    memcpy(token.uid, device->gpu.info.uid, sizeof(token.uid));
     token.pid        = (int32_t)getpid();
     token.base_bytes = own->size_bytes;
     token.offset     = (uint64_t)((const char *)block->address - own->base);
@@ -132,16 +132,17 @@ static memspan_status_t check_token(const struct lz_device *device, const struct
 {
     if ((memcmp(token->magic, magic, sizeof(magic)) != 0) || (token->offset > token->base_bytes) ||
         (token->size_bytes > token->base_bytes - token->offset)) {
-        return lz_refuse(device->state, MEMSPAN_ERR_INVALID, NULL,
-                         "these bytes are no token of Level Zero memory");
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_INVALID, NULL,
+                          "these bytes are no token of Level Zero memory");
     }
-    if (strncmp(token->uid, device->info.uid, sizeof(token->uid)) != 0) {
-        return lz_refuse(device->state, MEMSPAN_ERR_CONFLICT, "open it on the same device",
-                         "the memory is of device %.40s, not %.40s", token->uid, device->info.uid);
+    if (strncmp(token->uid, device->gpu.info.uid, sizeof(token->uid)) != 0) {
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_CONFLICT, "open it on the same device",
+                          "the memory is of device %.40s, not %.40s", token->uid,
+                          device->gpu.info.uid);
     }
     if (!device->driver->shares) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         "the driver of %s shares no memory", device->info.name);
+        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "the driver of %s shares no memory", device->gpu.info.name);
     }
     return MEMSPAN_OK;
 }
@@ -149,13 +150,13 @@ static memspan_status_t check_token(const struct lz_device *device, const struct
 static memspan_status_t open_handle(const struct lz_device *device, struct token *token,
                                     struct lz_block *own)
 {
-    const struct lz_calls *ze = &device->state->ze;
+    const struct lz_calls *ze = LZ(device);
     lz_context_h context      = device->driver->context;
     void *base                = NULL;
     int fd                    = -1;
     lz_result_t code;
     memspan_status_t status =
-        gpu_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
+        gpu_fetch_fd(device->gpu.state->services, "level_zero", token->pid, token->fd, &fd);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -168,9 +169,9 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
     code = ze->zeMemOpenIpcHandle(context, device->handle, token->handle, 0, &base);
     close(fd);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, "zeMemOpenIpcHandle", code,
-                        "memory of process %d cannot be opened on %s", (int)token->pid,
-                        device->info.name);
+        return gpu_error(device->gpu.state, LZ_ANSWER("zeMemOpenIpcHandle", code),
+                         "memory of process %d cannot be opened on %s", (int)token->pid,
+                         device->gpu.info.name);
     }
     own->base = base;
     return MEMSPAN_OK;
@@ -188,9 +189,9 @@ memspan_status_t lz_ipc_import(void *state, int ordinal, const void *bytes, size
         return status;
     }
     if ((bytes == NULL) || (token_size != sizeof(token))) {
-        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL,
-                         "a token of Level Zero memory has %zu bytes, not %zu", sizeof(token),
-                         token_size);
+        return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                          "a token of Level Zero memory has %zu bytes, not %zu", sizeof(token),
+                          token_size);
     }
     memcpy(&token, bytes, sizeof(token));
     status = check_token(device, &token);
@@ -199,7 +200,7 @@ memspan_status_t lz_ipc_import(void *state, int ordinal, const void *bytes, size
     }
     own = calloc(1, sizeof(*own));
     if (own == NULL) {
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
     own->driver     = device->driver;
     own->device     = device;
@@ -248,32 +249,32 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
         return status;
     }
     if (!device->facts.dmabuf) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         "%s exports no dma-buf (memoryAllocationExportTypes)", device->info.name);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "%s exports no dma-buf (memoryAllocationExportTypes)",
+                          device->gpu.info.name);
     }
     if (!lz_block_find(state, address, &own) || !own.exportable) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",
-                         "memory at %p was not taken to be exported", address);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",
+                          "memory at %p was not taken to be exported", address);
     }
     if ((size_t)((const char *)address - own.base) + size_bytes > own.size_bytes) {
-        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "%zu bytes at %p run past their block",
-                         size_bytes, address);
+        return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "%zu bytes at %p run past their block",
+                          size_bytes, address);
     }
-    code = device->state->ze.zeMemGetAllocProperties(own.driver->context, own.base, &properties,
-                                                     &owner);
+    code = LZ(device)->zeMemGetAllocProperties(own.driver->context, own.base, &properties, &owner);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeMemGetAllocProperties", code, "no dma-buf for %zu bytes at %p",
-                        size_bytes, address);
+        return gpu_error(state, LZ_ANSWER("zeMemGetAllocProperties", code),
+                         "no dma-buf for %zu bytes at %p", size_bytes, address);
     }
     if (descriptor.fd < 0) {
-        return lz_error(state, "zeMemGetAllocProperties", code,
-                        "the driver gave no descriptor for %zu bytes at %p", size_bytes, address);
+        return gpu_error(state, LZ_ANSWER("zeMemGetAllocProperties", code),
+                         "the driver gave no descriptor for %zu bytes at %p", size_bytes, address);
     }
     fd = fcntl(descriptor.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) {
-        return device->state->services->fail(MEMSPAN_ERR_NO_MEMORY, LZ_NAME, "fcntl", errno,
-                                             strerror(errno), "raise the limit (ulimit -n)",
-                                             "no file descriptor for a dma-buf");
+        return device->gpu.state->services->fail(
+            MEMSPAN_ERR_NO_MEMORY, "level_zero", "fcntl", errno, strerror(errno),
+            "raise the limit (ulimit -n)", "no file descriptor for a dma-buf");
     }
     *fd_p     = fd;
     *offset_p = (uint64_t)((const char *)address - own.base);

@@ -22,17 +22,17 @@ static memspan_status_t enter_queue(void *state, int ordinal, void *opaque,
 static memspan_status_t append_copy(struct lz_queue *queue, void *to, const void *from,
                                     size_t size_bytes)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
     memspan_status_t status;
 
     pthread_mutex_lock(&queue->lock);
-    code =
-        state->ze.zeCommandListAppendMemoryCopy(queue->list, to, from, size_bytes, NULL, 0, NULL);
+    code   = lz_calls(state)->zeCommandListAppendMemoryCopy(queue->list, to, from, size_bytes, NULL,
+                                                            0, NULL);
     status = (code == ZE_RESULT_SUCCESS)
                  ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemoryCopy", code,
-                            "cannot copy %zu bytes from %p to %p", size_bytes, from, to);
+                 : gpu_error(state, LZ_ANSWER("zeCommandListAppendMemoryCopy", code),
+                             "cannot copy %zu bytes from %p to %p", size_bytes, from, to);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -44,8 +44,8 @@ static struct lz_device *who_copies(struct lz_device *device, const void *pointe
 {
     struct lz_block block;
 
-    if ((device->state->driver_count > 1) && lz_block_find(device->state, pointer, &block) &&
-        (block.driver != device->driver)) {
+    if ((lz_state(device->gpu.state)->driver_count > 1) &&
+        lz_block_find(device->gpu.state, pointer, &block) && (block.driver != device->driver)) {
         return block.device;
     }
     return device;
@@ -80,8 +80,8 @@ static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer,
     size_t done             = 0;
 
     if (between == NULL) {
-        return lz_refuse(queue->device->state, MEMSPAN_ERR_NO_MEMORY, NULL,
-                         "no %zu bytes of host memory to copy through", room);
+        return gpu_refuse(queue->device->gpu.state, MEMSPAN_ERR_NO_MEMORY, NULL,
+                          "no %zu bytes of host memory to copy through", room);
     }
     status = lz_queue_wait(queue);
     while ((status == MEMSPAN_OK) && (done < size_bytes)) {
@@ -95,9 +95,9 @@ static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer,
     if ((status == MEMSPAN_OK) || is_done_with(reader, writer)) {
         free(between);
     } else {
-        queue->device->state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
-                                            "%zu bytes of host memory are kept: %s", room,
-                                            memspan_error_text());
+        queue->device->gpu.state->services->log(MEMSPAN_LOG_WARN, "level_zero",
+                                                "%zu bytes of host memory are kept: %s", room,
+                                                memspan_error_text());
     }
     return status;
 }
@@ -130,22 +130,23 @@ memspan_status_t lz_copy(void *state, int ordinal, void *opaque, void *to, const
 static memspan_status_t append_fill(struct lz_queue *queue, void *to, unsigned char byte,
                                     size_t size_bytes)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
     memspan_status_t status;
 
     pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemoryFill(queue->list, to, &byte, 1, size_bytes, NULL, 0,
-                                                     NULL);
-    status = (code == ZE_RESULT_SUCCESS) ? lz_queue_order(queue)
-                                         : lz_error(state, "zeCommandListAppendMemoryFill", code,
-                                                    "cannot fill %zu bytes at %p", size_bytes, to);
+    code   = lz_calls(state)->zeCommandListAppendMemoryFill(queue->list, to, &byte, 1, size_bytes,
+                                                            NULL, 0, NULL);
+    status = (code == ZE_RESULT_SUCCESS)
+                 ? lz_queue_order(queue)
+                 : gpu_error(state, LZ_ANSWER("zeCommandListAppendMemoryFill", code),
+                             "cannot fill %zu bytes at %p", size_bytes, to);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
 
-memspan_status_t lz_fill(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
-                         size_t size_bytes)
+memspan_status_t lz_fill_bytes(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
+                               size_t size_bytes)
 {
     struct lz_device *device;
     struct lz_queue *queue;
@@ -157,7 +158,7 @@ memspan_status_t lz_fill(void *state, int ordinal, void *opaque, void *to, unsig
     }
     status = enter_queue(state, ordinal, opaque, &device, &queue);
     if (status == MEMSPAN_OK) {
-        status = lz_pointer_ask(device->state, device->driver, to, &p);
+        status = lz_pointer_ask(device->gpu.state, device->driver, to, &p);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -193,9 +194,9 @@ memspan_status_t lz_synchronize(void *state, int ordinal, void *opaque)
     if (!at_once) {
         return lz_queues_wait(device->driver, device);
     }
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->gpu.lock);
     opaque = device->queue;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->gpu.lock);
     /* A device that was not used has nothing to wait for. */
     return (opaque == NULL) ? MEMSPAN_OK : lz_queue_wait(opaque);
 }
@@ -205,7 +206,7 @@ memspan_status_t lz_synchronize(void *state, int ordinal, void *opaque)
 memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *where, void *pointer,
                            size_t size_bytes)
 {
-    const struct lz_state *state = device->state;
+    const struct gpu_state *state = device->gpu.state;
     struct lz_queue *queue;
     lz_result_t code;
     memspan_status_t status = lz_queue_get(device, NULL, &queue);
@@ -214,12 +215,12 @@ memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *whe
         return status;
     }
     pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemAdvise(queue->list, where->handle, pointer, size_bytes,
-                                                    LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION);
+    code = lz_calls(state)->zeCommandListAppendMemAdvise(
+        queue->list, where->handle, pointer, size_bytes, LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION);
     status = (code == ZE_RESULT_SUCCESS)
                  ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemAdvise", code,
-                            "shared memory cannot prefer %s", where->info.name);
+                 : gpu_error(state, LZ_ANSWER("zeCommandListAppendMemAdvise", code),
+                             "shared memory cannot prefer %s", where->gpu.info.name);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -227,16 +228,16 @@ memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *whe
 static memspan_status_t append_prefetch(struct lz_queue *queue, const void *pointer,
                                         size_t size_bytes)
 {
-    const struct lz_state *state = queue->device->state;
+    const struct gpu_state *state = queue->device->gpu.state;
     lz_result_t code;
     memspan_status_t status;
 
     pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemoryPrefetch(queue->list, pointer, size_bytes);
+    code   = lz_calls(state)->zeCommandListAppendMemoryPrefetch(queue->list, pointer, size_bytes);
     status = (code == ZE_RESULT_SUCCESS)
                  ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemoryPrefetch", code,
-                            "cannot move %zu bytes at %p", size_bytes, pointer);
+                 : gpu_error(state, LZ_ANSWER("zeCommandListAppendMemoryPrefetch", code),
+                             "cannot move %zu bytes at %p", size_bytes, pointer);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -245,8 +246,8 @@ static memspan_status_t append_prefetch(struct lz_queue *queue, const void *poin
 memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, const void *pointer,
                              size_t size_bytes, int to)
 {
-    struct lz_state *state = opaque_state;
-    struct lz_pointer p    = {0};
+    struct gpu_state *state = opaque_state;
+    struct lz_pointer p     = {0};
     struct lz_device *device;
     struct lz_device *target;
     struct lz_queue *queue;
@@ -256,8 +257,8 @@ memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, cons
         return MEMSPAN_OK;
     }
     if ((to != MEMSPAN_HOST) && ((to < 0) || (to >= state->device_count))) {
-        return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
-                         "no Level Zero device %d: there are %d", to, state->device_count);
+        return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
+                          "no Level Zero device %d: there are %d", to, state->device_count);
     }
     status = enter_queue(state, ordinal, opaque, &device, &queue);
     if (status == MEMSPAN_OK) {
@@ -266,14 +267,14 @@ memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, cons
     if (status != MEMSPAN_OK) {
         return status;
     }
-    target = (to == MEMSPAN_HOST) ? NULL : &state->devices[to];
+    target = (to == MEMSPAN_HOST) ? NULL : lz_device(state->devices[to]);
     if ((p.type != LZ_MEMORY_TYPE_SHARED) || (target == NULL) ||
         (target->driver != device->driver)) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         (p.type != LZ_MEMORY_TYPE_SHARED)
-                             ? "the memory at %p is not managed: it does not move"
-                             : "the memory at %p moves to devices of its driver only",
-                         pointer);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          (p.type != LZ_MEMORY_TYPE_SHARED)
+                              ? "the memory at %p is not managed: it does not move"
+                              : "the memory at %p moves to devices of its driver only",
+                          pointer);
     }
     if (target == device) {
         return append_prefetch(queue, pointer, size_bytes);
