@@ -66,7 +66,8 @@ struct gpu_registration;
 
 /* memspan_block_t::cookie. */
 struct gpu_block {
-    struct gpu_block *next; /* gpu_state::blocks */
+    struct gpu_block *next; /* gpu_state::blocks, or kept */
+    struct gpu_device *device;
     enum gpu_made made;
     char *base; /* what the driver gave; the block may start later */
     size_t size_bytes;
@@ -150,6 +151,7 @@ struct gpu_state {
     pthread_mutex_t lock;
     struct gpu_registration *registrations;
     struct gpu_block *blocks; /* all of ours */
+    struct gpu_block *kept;   /* given back to us while a device may still use them */
 };
 
 /* What the driver knows of an address. */
@@ -216,6 +218,7 @@ struct gpu_driver {
     const char *names[7];               /* enum gpu_name */
     size_t state_size;                  /* of the record that begins with struct gpu_state */
     size_t device_size;                 /* ... with struct gpu_device */
+    size_t block_size;                  /* ... with struct gpu_block */
     const struct gpu_meaning *meanings; /* ended by hint and status 0 */
     bool registers_twice;  /* takes registered pages again, and forgets both with the first */
     bool opens_hidden;     /* opens memory of devices that this process does not see */
@@ -265,7 +268,11 @@ struct gpu_driver {
                                   const struct gpu_device *from);
 
     /* Memory. */
+    uint64_t (*most_bytes)(const struct gpu_device *device, memspan_kind_t kind); /* or NULL */
     memspan_status_t (*check)(const struct gpu_device *device, const memspan_request_t *request);
+    /* gpu_take_block(), or the driver's own. */
+    memspan_status_t (*take_block)(struct gpu_device *device, const memspan_request_t *request,
+                                   struct gpu_block *block, memspan_block_t *given);
     gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
                          void **base_p);
     gpu_answer_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
@@ -274,6 +281,11 @@ struct gpu_driver {
     memspan_status_t (*take_coherent)(struct gpu_device *device, const memspan_request_t *request,
                                       struct gpu_block *block, memspan_block_t *given);
     memspan_status_t (*give_mapped)(struct gpu_device *device, struct gpu_block *block);
+    /* NULL: give() waits for what uses the memory. Else this waits for all that may use memory of
+     * the device, and returns what went wrong first; *idle_p: nothing runs any more, or ever will.
+     */
+    memspan_status_t (*settle)(struct gpu_device *device, bool *idle_p);
+    void (*unshare)(struct gpu_block *block); /* before give(); or NULL */
     memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block);
     gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
@@ -396,6 +408,11 @@ void gpu_reach_source(void *state, int home, memspan_kind_t kind, int from, char
 memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p);
 memspan_status_t gpu_free(void *state, int ordinal, const memspan_block_t *block);
+memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *block);
+/* Give back what was kept, when nothing can be running. */
+void gpu_kept_drop(struct gpu_state *state);
+memspan_status_t gpu_take_block(struct gpu_device *device, const memspan_request_t *request,
+                                struct gpu_block *block, memspan_block_t *given);
 /* Parts of gpu_driver::take_device() and take_coherent(). */
 memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
                           const memspan_request_t *request, struct gpu_block *block);
@@ -409,8 +426,8 @@ memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request
 
 void gpu_block_insert(struct gpu_state *state, struct gpu_block *block);
 void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block);
-/* What the driver gave for the block that holds @p address, or NULL. */
-char *gpu_block_base(struct gpu_state *state, const void *address);
+/* The block that holds @p address, or NULL; it stays while the memory is in use. */
+struct gpu_block *gpu_block_find(struct gpu_state *state, const void *address);
 
 /* import.c: host pages in the driver's table. */
 
@@ -474,14 +491,15 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
 
 /* The operations that each driver has under the same names. */
 #define GPU_DRIVER_CALLS                                                                           \
-    .count = count, .explain = explain, .exchange_capture = exchange_capture,                      \
-    .attribute = attribute, .total = total, .available = available, .can_reach = can_reach,        \
-    .enable_peer = enable_peer, .take = take, .give = give, .advise = advise,                      \
-    .register_pages = register_pages, .unregister_pages = unregister_pages, .seen_at = seen_at,    \
-    .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
-    .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
-    .copy = copy, .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch,      \
-    .start = start, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .block_size = sizeof(struct gpu_block), .take_block = gpu_take_block, .count = count,          \
+    .explain = explain, .exchange_capture = exchange_capture, .attribute = attribute,              \
+    .total = total, .available = available, .can_reach = can_reach, .enable_peer = enable_peer,    \
+    .take = take, .give = give, .advise = advise, .register_pages = register_pages,                \
+    .unregister_pages = unregister_pages, .seen_at = seen_at, .ask = ask,                          \
+    .last_prefetch = last_prefetch, .make_stream = make_stream, .drop_stream = drop_stream,        \
+    .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy,                     \
+    .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
+    .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
 /* The members of a backend's table that are the same for all drivers. */
 #define GPU_BACKEND_TABLE                                                                          \

@@ -148,7 +148,7 @@ memspan_status_t gpu_ipc_import(void *opaque, int ordinal, const void *bytes, si
                           sizeof(token), token_size);
     }
     memcpy(&token, bytes, sizeof(token));
-    own = calloc(1, sizeof(*own));
+    own = calloc(1, state->driver->block_size);
     if (own == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
@@ -164,7 +164,8 @@ memspan_status_t gpu_ipc_import(void *opaque, int ordinal, const void *bytes, si
         if (status == MEMSPAN_OK) {
             sync_copies(visit.device, own->base);
         }
-        own->epoch = atomic_load(&visit.device->epoch);
+        own->device = visit.device;
+        own->epoch  = atomic_load(&visit.device->epoch);
         gpu_leave(&visit);
     }
     if (status != MEMSPAN_OK) {

@@ -253,6 +253,9 @@ static void drop(struct gpu_state *state)
         free(state->registrations);
         state->registrations = next;
     }
+    if (ours) {
+        gpu_kept_drop(state);
+    }
     if (state->driver->drop != NULL) {
         state->driver->drop(state);
     }

@@ -353,7 +353,8 @@ static int resident_of(const struct gpu_state *state, const struct gpu_pointer *
 
     if (!p->managed) {
         where = p->on_host ? MEMSPAN_HOST : p->ordinal;
-    } else if (!gpu_log_failure(state, state->driver->last_prefetch(state, pointer, &where),
+    } else if ((state->driver->last_prefetch != NULL) &&
+               !gpu_log_failure(state, state->driver->last_prefetch(state, pointer, &where),
                                 "where managed memory is")) {
         where = MEMSPAN_HOST;
     }
@@ -374,7 +375,7 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
                           pointer, state->driver->title);
     }
     /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
-    if ((gpu_block_base(state, pointer) != NULL) || (gpu_block_base(state, p.base) != NULL)) {
+    if ((gpu_block_find(state, pointer) != NULL) || (gpu_block_find(state, p.base) != NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }
     *facts_p = (memspan_pointer_facts_t){

@@ -329,10 +329,11 @@ static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
 static memspan_status_t export_by_hip(const struct gpu_device *device, const void *address,
                                       size_t size, int *fd_p, uint64_t *offset_p)
 {
-    uintptr_t page  = msp_page_size();
-    uintptr_t base  = (uintptr_t)gpu_block_base(device->state, address);
-    uintptr_t first = ((base != 0) ? base : (uintptr_t)address) & ~(page - 1);
-    int fd          = -1;
+    const struct gpu_block *block = gpu_block_find(device->state, address);
+    uintptr_t page                = msp_page_size();
+    uintptr_t first =
+        (uintptr_t)((block != NULL) ? block->base : (const char *)address) & ~(page - 1);
+    int fd = -1;
     hip_result_t code =
         hip_calls(device->state)
             ->hipMemGetHandleForAddressRange(&fd, (void *)first,

@@ -311,9 +311,6 @@ void lz_drop(struct gpu_state *state)
     for (i = 0; i < state->device_count; i++) {
         free(lz_device(state->devices[i])->memories);
     }
-    if (ours) {
-        lz_kept_drop(state);
-    }
     for (d = 0; ours && (d < own->driver_count); d++) {
         if (own->drivers[d].context != NULL) {
             lz_result_t code = own->ze.zeContextDestroy(own->drivers[d].context);

@@ -18,24 +18,10 @@
 #include "backends/gpu/gpu.h"
 #include "backends/level_zero/level_zero_api.h"
 
-/* How a block was made, and so how it is given back. */
-enum lz_made {
-    LZ_MADE_DEVICE, /* zeMemAllocDevice */
-    LZ_MADE_HOST,   /* zeMemAllocHost */
-    LZ_MADE_SHARED, /* zeMemAllocShared */
-    LZ_MADE_OPENED  /* zeMemOpenIpcHandle */
-};
-
-/* The backend's own about a block: memspan_block_t::cookie. */
 struct lz_block {
-    struct lz_block *next; /* lz_state::blocks */
-    struct lz_driver *driver;
-    struct lz_device *device;
-    enum lz_made made;
-    char *base; /* what the driver gave; the block may start later */
-    size_t size_bytes;
+    struct gpu_block gpu;
     bool exportable; /* taken to be exported as a dma-buf */
-    bool has_handle; /* given to others while the block lives; gpu_state::lock */
+    bool has_handle; /* given to others while the block lives; lz_state::import_lock */
     lz_ipc_handle_t handle;
 };
 
@@ -145,8 +131,6 @@ struct lz_state {
     bool *peer_atomics;          /* [from * device_count + home] */
     pthread_mutex_t import_lock; /* before gpu_state::lock; the driver is called under it */
     struct lz_import *imports;
-    struct lz_block *blocks; /* all of ours */
-    struct lz_block *kept;   /* given back by the library, and perhaps still used by a device */
     struct lz_queue *queues; /* all of ours */
     unsigned long long queue_ids;
 };
@@ -168,6 +152,11 @@ static inline struct lz_device *lz_device(const struct gpu_device *device)
 
 /* The calls, of a device of ours. */
 #define LZ(device) lz_calls((device)->gpu.state)
+
+static inline struct lz_block *lz_block(struct gpu_block *block)
+{
+    return (struct lz_block *)block;
+}
 
 #define LZ_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
 
@@ -223,16 +212,12 @@ static inline memspan_status_t lz_device_get(void *state, int ordinal, struct lz
 
 /* alloc.c: memory. */
 
-memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *request,
-                          memspan_block_t *block_p);
-memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *block);
-
-/* Give back what was kept, when no queue is left. */
-void lz_kept_drop(struct gpu_state *state);
-
-void lz_block_insert(struct gpu_state *state, struct lz_block *block);
-/* Which block of ours holds @p pointer: a copy of its record; false where none does. */
-bool lz_block_find(struct gpu_state *state, const void *pointer, struct lz_block *block_p);
+uint64_t lz_most_bytes(const struct gpu_device *device, memspan_kind_t kind);
+memspan_status_t lz_check(const struct gpu_device *device, const memspan_request_t *request);
+memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_t *request,
+                               struct gpu_block *block, memspan_block_t *given);
+gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
+memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
 
 /* import.c: host pages in the driver's tables. */
 
@@ -249,13 +234,14 @@ memspan_status_t lz_release(void *state, int ordinal, void *address, size_t size
 
 struct lz_pointer {
     uint32_t type; /* ZE_MEMORY_TYPE_* */
-    uint64_t page_size_bytes;
     lz_device_h device;
 };
-memspan_status_t lz_pointer_ask(const struct gpu_state *state, const struct lz_driver *driver,
-                                const void *pointer, struct lz_pointer *answer_p);
-memspan_status_t lz_pointer_describe(void *state, const void *pointer,
-                                     memspan_pointer_facts_t *facts_p);
+/* Of one driver. */
+memspan_status_t lz_pointer_ask(const struct lz_driver *driver, const void *pointer,
+                                struct lz_pointer *answer_p);
+/* gpu_driver::ask(). */
+memspan_status_t lz_ask(const struct gpu_state *state, const void *pointer,
+                        struct gpu_pointer *answer_p);
 
 /* queue.c: command lists. */
 
@@ -311,12 +297,11 @@ void lz_drop_kernels(struct gpu_device *device);
 /* share.c: other processes and network cards. */
 
 /* The driver is done with what was given to others of this block. */
-void lz_share_forget(struct lz_block *block);
+void lz_unshare(struct gpu_block *block);
 memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *token,
                                size_t *token_size_p);
 memspan_status_t lz_ipc_import(void *state, int ordinal, const void *token, size_t token_size,
                                memspan_block_t *block_p);
-memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *block);
 memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
                                   int *fd_p, uint64_t *offset_p);
 

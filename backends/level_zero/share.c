@@ -38,15 +38,16 @@ static bool names_its_process(const struct token *token)
     return memcmp(token->handle.data + HANDLE_PID_AT, &token->pid, sizeof(token->pid)) == 0;
 }
 
-void lz_share_forget(struct lz_block *block)
+void lz_unshare(struct gpu_block *block)
 {
-    const struct gpu_state *state = block->driver->state;
+    const struct gpu_state *state = block->device->state;
     lz_result_t code;
 
-    if (!block->has_handle || (lz_calls(state)->zeMemPutIpcHandle == NULL)) {
+    if (!lz_block(block)->has_handle || (lz_calls(state)->zeMemPutIpcHandle == NULL)) {
         return;
     }
-    code = lz_calls(state)->zeMemPutIpcHandle(block->driver->context, block->handle);
+    code = lz_calls(state)->zeMemPutIpcHandle(lz_device(block->device)->driver->context,
+                                              lz_block(block)->handle);
     (void)gpu_log_failure(state, LZ_ANSWER("zeMemPutIpcHandle", code),
                           "giving back what was shared");
 }
@@ -61,7 +62,7 @@ static memspan_status_t need_handle(struct lz_device *device, struct lz_block *o
 
     pthread_mutex_lock(&lz_state(state)->import_lock);
     if (!own->has_handle) {
-        code = lz_calls(state)->zeMemGetIpcHandle(own->driver->context, own->base, &handle);
+        code = lz_calls(state)->zeMemGetIpcHandle(device->driver->context, own->gpu.base, &handle);
         if (code == ZE_RESULT_SUCCESS) {
             own->handle     = handle;
             own->has_handle = true;
@@ -102,7 +103,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
                           "no process can fetch the descriptor that shares memory of %s",
                           device->gpu.info.name);
     }
-    if (!device->driver->shares || (own->made != LZ_MADE_DEVICE)) {
+    if (!device->driver->shares || (own->gpu.made != GPU_MADE_DEVICE)) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
                           "%s shares only memory of its own, where its driver shares at all",
                           device->gpu.info.name);
@@ -117,8 +118,8 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     memcpy(token.magic, magic, sizeof(token.magic));
     memcpy(token.uid, device->gpu.info.uid, sizeof(token.uid));
     token.pid        = (int32_t)getpid();
-    token.base_bytes = own->size_bytes;
-    token.offset     = (uint64_t)((const char *)block->address - own->base);
+    token.base_bytes = own->gpu.size_bytes;
+    token.offset     = (uint64_t)((const char *)block->address - own->gpu.base);
     token.size_bytes = block->size_bytes;
     token.handle     = own->handle;
     memcpy(bytes, &token, sizeof(token));
@@ -173,7 +174,7 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
                          "memory of process %d cannot be opened on %s", (int)token->pid,
                          device->gpu.info.name);
     }
-    own->base = base;
+    own->gpu.base = base;
     return MEMSPAN_OK;
 }
 
@@ -202,27 +203,22 @@ memspan_status_t lz_ipc_import(void *state, int ordinal, const void *bytes, size
     if (own == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
-    own->driver     = device->driver;
-    own->device     = device;
-    own->made       = LZ_MADE_OPENED;
-    own->size_bytes = token.base_bytes;
-    status          = open_handle(device, &token, own);
+    own->gpu.device     = &device->gpu;
+    own->gpu.fd         = -1;
+    own->gpu.made       = GPU_MADE_OPENED;
+    own->gpu.size_bytes = token.base_bytes;
+    status              = open_handle(device, &token, own);
     if (status != MEMSPAN_OK) {
         free(own);
         return status;
     }
-    lz_block_insert(state, own);
-    *block_p = (memspan_block_t){.address    = own->base + token.offset,
+    gpu_block_insert(state, &own->gpu);
+    *block_p = (memspan_block_t){.address    = own->gpu.base + token.offset,
                                  .size_bytes = token.size_bytes,
                                  .flags      = MEMSPAN_BLOCK_PINNED,
                                  .node       = -1,
                                  .cookie     = own};
     return MEMSPAN_OK;
-}
-
-memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *block)
-{
-    return lz_free(state, ordinal, block);
 }
 
 /* ---- dma-buf ---- */
@@ -239,7 +235,7 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
     lz_alloc_properties_t properties = {.stype = LZ_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
                                         .pNext = &descriptor};
     struct lz_device *device;
-    struct lz_block own;
+    struct gpu_block *own;
     lz_device_h owner = NULL;
     lz_result_t code;
     int fd;
@@ -253,15 +249,17 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
                           "%s exports no dma-buf (memoryAllocationExportTypes)",
                           device->gpu.info.name);
     }
-    if (!lz_block_find(state, address, &own) || !own.exportable) {
+    own = gpu_block_find(state, address);
+    if ((own == NULL) || !lz_block(own)->exportable) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",
                           "memory at %p was not taken to be exported", address);
     }
-    if ((size_t)((const char *)address - own.base) + size_bytes > own.size_bytes) {
+    if ((size_t)((const char *)address - own->base) + size_bytes > own->size_bytes) {
         return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "%zu bytes at %p run past their block",
                           size_bytes, address);
     }
-    code = LZ(device)->zeMemGetAllocProperties(own.driver->context, own.base, &properties, &owner);
+    code = LZ(device)->zeMemGetAllocProperties(lz_device(own->device)->driver->context, own->base,
+                                               &properties, &owner);
     if (code != ZE_RESULT_SUCCESS) {
         return gpu_error(state, LZ_ANSWER("zeMemGetAllocProperties", code),
                          "no dma-buf for %zu bytes at %p", size_bytes, address);
@@ -277,6 +275,6 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
             "raise the limit (ulimit -n)", "no file descriptor for a dma-buf");
     }
     *fd_p     = fd;
-    *offset_p = (uint64_t)((const char *)address - own.base);
+    *offset_p = (uint64_t)((const char *)address - own->base);
     return MEMSPAN_OK;
 }

@@ -42,13 +42,15 @@ static memspan_status_t append_copy(struct lz_queue *queue, void *to, const void
 /* The device whose driver has to do it: where the memory is from, if it is of another driver. */
 static struct lz_device *who_copies(struct lz_device *device, const void *pointer)
 {
-    struct lz_block block;
+    struct gpu_state *state       = device->gpu.state;
+    const struct gpu_block *block = NULL;
 
-    if ((lz_state(device->gpu.state)->driver_count > 1) &&
-        lz_block_find(device->gpu.state, pointer, &block) && (block.driver != device->driver)) {
-        return block.device;
+    if (lz_state(state)->driver_count > 1) {
+        block = gpu_block_find(state, pointer);
     }
-    return device;
+    return ((block != NULL) && (lz_device(block->device)->driver != device->driver))
+               ? lz_device(block->device)
+               : device;
 }
 
 static memspan_status_t copy_now(struct lz_device *device, void *to, const void *from,
@@ -158,7 +160,7 @@ memspan_status_t lz_fill_bytes(void *state, int ordinal, void *opaque, void *to,
     }
     status = enter_queue(state, ordinal, opaque, &device, &queue);
     if (status == MEMSPAN_OK) {
-        status = lz_pointer_ask(device->gpu.state, device->driver, to, &p);
+        status = lz_pointer_ask(device->driver, to, &p);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -262,7 +264,7 @@ memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, cons
     }
     status = enter_queue(state, ordinal, opaque, &device, &queue);
     if (status == MEMSPAN_OK) {
-        status = lz_pointer_ask(state, device->driver, pointer, &p);
+        status = lz_pointer_ask(device->driver, pointer, &p);
     }
     if (status != MEMSPAN_OK) {
         return status;
