@@ -322,7 +322,7 @@ struct gpu_driver {
     void (*sync_copies)(struct gpu_device *device, const void *address);
     gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
     gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
-    /* NULL: it maps nothing. */
+    /* NULL: it maps nothing. Where ipc_get() is NULL, these two share all memory. */
     memspan_status_t (*export_mapped)(const struct gpu_device *device, struct gpu_block *block,
                                       struct gpu_token *token);
     memspan_status_t (*open_mapped)(struct gpu_device *device, struct gpu_token *token,

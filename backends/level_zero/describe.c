@@ -220,6 +220,7 @@ memspan_status_t lz_fill(struct gpu_device *gpu)
         gpu->info.alloc_max_bytes = device->facts.alloc_max_bytes;
     }
     gpu->facts.unified_addressing = true;
+    gpu->facts.dmabuf             = true; /* lz_dmabuf() refuses in its own words */
     fill_bus(device);
     fill_access(device);
     fill_compute(device);

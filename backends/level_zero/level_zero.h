@@ -298,11 +298,11 @@ void lz_drop_kernels(struct gpu_device *device);
 
 /* The driver is done with what was given to others of this block. */
 void lz_unshare(struct gpu_block *block);
-memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *token,
-                               size_t *token_size_p);
-memspan_status_t lz_ipc_import(void *state, int ordinal, const void *token, size_t token_size,
-                               memspan_block_t *block_p);
-memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
-                                  int *fd_p, uint64_t *offset_p);
+memspan_status_t lz_export(const struct gpu_device *device, struct gpu_block *block,
+                           struct gpu_token *token);
+memspan_status_t lz_open(struct gpu_device *device, struct gpu_token *token,
+                         struct gpu_block *block);
+memspan_status_t lz_dmabuf(const struct gpu_device *device, const void *address, size_t size_bytes,
+                           int *fd_p, uint64_t *offset_p);
 
 #endif /* MEMSPAN_BACKENDS_LEVEL_ZERO_H */
