@@ -155,8 +155,8 @@ GPU_CALL(drop_stream(const struct gpu_state *state, void *stream), "cuStreamDest
          cuda_calls(state)->cuStreamDestroy_v2(stream))
 GPU_CALL(wait_for_stream(const struct gpu_state *state, void *stream), "cuStreamSynchronize",
          cuda_calls(state)->cuStreamSynchronize(stream))
-GPU_CALL(wait_for_device(const struct gpu_state *state), "cuCtxSynchronize",
-         cuda_calls(state)->cuCtxSynchronize())
+GPU_CALL(wait_for_device(const struct gpu_device *device), "cuCtxSynchronize",
+         CU(device)->cuCtxSynchronize())
 GPU_CALL(
     copy(const struct gpu_queue *queue, void *to, const void *from, size_t size), "cuMemcpyAsync",
     CU(queue->device)->cuMemcpyAsync(cuda_address(to), cuda_address(from), size, queue->stream))

@@ -223,6 +223,7 @@ struct gpu_driver {
     bool registers_twice;  /* takes registered pages again, and forgets both with the first */
     bool opens_hidden;     /* opens memory of devices that this process does not see */
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
+    bool moves_any;        /* prefetches managed memory that is used by one side at a time, too */
     bool hex_codes;        /* its documents have its answers in base 16 */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
@@ -294,27 +295,32 @@ struct gpu_driver {
     memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
                             struct gpu_pointer *answer_p);
     /* A device's ordinal, or a negative number. */
-    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer, int *where_p);
+    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
+                                  int *where_p); /* or NULL */
 
     /* Work. */
     gpu_answer_t (*make_stream)(struct gpu_device *device, void **stream_p);
     gpu_answer_t (*drop_stream)(const struct gpu_state *state, void *stream);
     gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait_for_device)(const struct gpu_state *state);
+    gpu_answer_t (*wait_for_device)(const struct gpu_device *device);
     gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
-    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
+    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue,
+                                const struct gpu_blocks *blocks); /* or NULL */
     gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size);
     gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
 
     /* Kernels; the device's lock held for the two in the middle. */
-    memspan_status_t (*check_kernels)(const struct gpu_device *device);
+    memspan_status_t (*check_kernels)(const struct gpu_device *device); /* or NULL */
     /* @p place, @p name: of gpu_kernel_find(). */
     memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
                                    void **function_p);
     gpu_answer_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
                           unsigned threads, void **arguments);
+    /* In place of start(), of whatever that kernel takes; or NULL. */
+    memspan_status_t (*start_call)(struct gpu_queue *queue, void *function,
+                                   const memspan_kernel_call_t *call);
     void (*drop_kernels)(struct gpu_device *device);
 
     /* Other processes and network cards. sync_copies(): from now on the program's synchronous
@@ -447,6 +453,9 @@ memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t siz
 
 /* @p queue, or the device's own for NULL. Device current. */
 memspan_status_t gpu_queue_get(struct gpu_device *device, void *queue, struct gpu_queue **queue_p);
+memspan_status_t gpu_queue_wait(const struct gpu_queue *queue);
+/* Room for partial sums on it. The device's lock held. */
+memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_bytes);
 void gpu_queue_drop(struct gpu_queue *queue);
 memspan_status_t gpu_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *queue);

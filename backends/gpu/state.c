@@ -135,7 +135,7 @@ gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages)
             gpu_log_record(state, MEMSPAN_LOG_WARN, "waiting for the users of memory");
             continue;
         }
-        answer = state->driver->wait_for_device(state);
+        answer = state->driver->wait_for_device(user);
         gpu_leave(&visit);
         first = (first.code == GPU_SUCCESS) ? answer : first;
     }
@@ -214,6 +214,10 @@ static void close_device(struct gpu_device *device)
 
     if (gpu_is_awake(device) &&
         (gpu_enter(device->state, device->ordinal, GPU_TO_GIVE_BACK, &visit) == MEMSPAN_OK)) {
+        if (driver->settle != NULL) {
+            (void)gpu_log_failure(device->state, driver->wait_for_device(device),
+                                  "closing a device");
+        }
         if (device->queue != NULL) {
             gpu_queue_drop(device->queue);
             device->queue = NULL;

@@ -144,8 +144,8 @@ GPU_CALL(drop_stream(const struct gpu_state *state, void *stream), "hipStreamDes
          hip_calls(state)->hipStreamDestroy(stream))
 GPU_CALL(wait_for_stream(const struct gpu_state *state, void *stream), "hipStreamSynchronize",
          hip_calls(state)->hipStreamSynchronize(stream))
-GPU_CALL(wait_for_device(const struct gpu_state *state), "hipDeviceSynchronize",
-         hip_calls(state)->hipDeviceSynchronize())
+GPU_CALL(wait_for_device(const struct gpu_device *device), "hipDeviceSynchronize",
+         HIP(device)->hipDeviceSynchronize())
 GPU_CALL(copy(const struct gpu_queue *queue, void *to, const void *from, size_t size),
          "hipMemcpyAsync",
          HIP(queue->device)->hipMemcpyAsync(to, from, size, HIP_MEMCPY_DEFAULT, queue->stream))

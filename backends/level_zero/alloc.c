@@ -90,6 +90,14 @@ static gpu_answer_t call_driver(const struct gpu_device *device, const struct or
     }
 }
 
+gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
+                     void **base_p)
+{
+    struct order o = {made, size_bytes, 64, false, MEMSPAN_HOST};
+
+    return call_driver(device, &o, base_p);
+}
+
 gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct lz_calls *ze = lz_calls(device->state);
@@ -185,8 +193,7 @@ static memspan_status_t take_shared(struct gpu_device *device, const memspan_req
         return status;
     }
     /* It is the same memory without the advice. */
-    if (lz_advise(lz_device(device), lz_device(state->devices[where]), block->base,
-                  block->size_bytes) != MEMSPAN_OK) {
+    if (lz_prefer(device, state->devices[where], block->base, block->size_bytes) != MEMSPAN_OK) {
         state->services->log(MEMSPAN_LOG_WARN, state->driver->name, "%s", memspan_error_text());
     }
     return MEMSPAN_OK;
@@ -210,12 +217,4 @@ memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_
                                                  : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
         return take_shared(device, request, block);
     }
-}
-
-memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p)
-{
-    memspan_status_t status = MEMSPAN_OK;
-
-    *idle_p = lz_queues_settle(lz_device(device)->driver, &status);
-    return status;
 }

@@ -223,6 +223,10 @@ memspan_status_t lz_fill(struct gpu_device *gpu)
     gpu->facts.dmabuf             = true; /* lz_dmabuf() refuses in its own words */
     fill_bus(device);
     fill_access(device);
+    /* Pinned memory as well may be one side's at a time. */
+    gpu->facts.managed = true;
+    gpu->facts.concurrent =
+        (device->facts.shared_access & LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT) != 0;
     fill_compute(device);
     return MEMSPAN_OK;
 }

@@ -317,6 +317,7 @@ void lz_drop(struct gpu_state *state)
             (void)gpu_log_failure(state, LZ_ANSWER("zeContextDestroy", code), "closing a driver");
         }
     }
+    pthread_mutex_destroy(&own->lock);
     pthread_mutex_destroy(&own->import_lock);
     free(own->peer_atomics);
     free(own->found);

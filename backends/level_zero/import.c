@@ -218,6 +218,7 @@ memspan_status_t lz_release(void *opaque, int ordinal, void *address, size_t siz
     struct gpu_state *state = opaque;
     struct lz_import *found = NULL;
     struct lz_import **link;
+    bool idle;
     struct lz_device *device;
     memspan_status_t status;
 
@@ -228,7 +229,7 @@ memspan_status_t lz_release(void *opaque, int ordinal, void *address, size_t siz
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = lz_queues_wait(device->driver, NULL);
+    status = lz_settle(&device->gpu, &idle);
     pthread_mutex_lock(&lz_state(state)->import_lock);
     link = find(state, device->driver, address, size_bytes);
     if (*link == NULL) {

@@ -111,32 +111,30 @@ static memspan_status_t make_kernel(struct lz_device *device, const struct lz_sp
     return MEMSPAN_OK;
 }
 
-static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t which,
-                                   struct lz_kernel **kernel_p)
+memspan_status_t lz_get_kernel(struct gpu_device *gpu, int place, const char *name,
+                               void **function_p)
 {
+    struct lz_device *device = lz_device(gpu);
+    struct lz_kernel *kernel = &device->kernels[place];
+    memspan_status_t status  = MEMSPAN_OK;
     struct lz_spirv spirv;
-    struct lz_kernel *kernel;
-    memspan_status_t status = MEMSPAN_OK;
-    int place               = gpu_kernel_find(which, spirv.name);
 
-    if ((place < 0) || !lz_spirv_write(place, &spirv)) {
-        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
-                          (unsigned)which, device->gpu.info.name);
+    snprintf(spirv.name, sizeof(spirv.name), "%s", name);
+    if (!lz_spirv_write(place, &spirv)) {
+        return gpu_refuse(gpu->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %s on %s", name,
+                          gpu->info.name);
     }
     if (spirv.fp64 && !device->facts.fp64) {
-        return gpu_refuse(device->gpu.state, MEMSPAN_ERR_UNSUPPORTED,
+        return gpu_refuse(gpu->state, MEMSPAN_ERR_UNSUPPORTED,
                           "Intel's driver emulates it where NEOReadDebugKeys=1 "
                           "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
-                          "%s has no double precision, which the kernel %s needs",
-                          device->gpu.info.name, spirv.name);
+                          "%s has no double precision, which the kernel %s needs", gpu->info.name,
+                          name);
     }
-    kernel = &device->kernels[place];
     if (kernel->kernel == NULL) {
         status = make_kernel(device, &spirv, kernel);
     }
-    if (status == MEMSPAN_OK) {
-        *kernel_p = kernel;
-    }
+    *function_p = kernel;
     return status;
 }
 
@@ -176,35 +174,29 @@ static lz_result_t set_arguments(const struct gpu_state *state, lz_kernel_h kern
     return code;
 }
 
-static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *kernel,
+static memspan_status_t start(const struct gpu_queue *queue, const struct lz_kernel *kernel,
                               uint32_t groups, uint32_t threads, const memspan_kernel_call_t *call)
 {
-    const struct lz_device *device = queue->device;
-    const struct gpu_state *state  = device->gpu.state;
-    lz_group_count_t grid          = {groups, 1, 1};
-    const char *name               = "zeKernelSetGroupSize";
-    lz_result_t code        = lz_calls(state)->zeKernelSetGroupSize(kernel->kernel, threads, 1, 1);
-    memspan_status_t status = MEMSPAN_OK;
+    const struct gpu_state *state = queue->device->state;
+    const struct lz_calls *ze     = lz_calls(state);
+    lz_group_count_t grid         = {groups, 1, 1};
+    gpu_answer_t answer =
+        LZ_ANSWER("zeKernelSetGroupSize", ze->zeKernelSetGroupSize(kernel->kernel, threads, 1, 1));
+    lz_list_h list;
 
-    if (code == ZE_RESULT_SUCCESS) {
-        name = "zeKernelSetArgumentValue";
-        code = set_arguments(state, kernel->kernel, call);
+    if (answer.code == GPU_SUCCESS) {
+        answer = LZ_ANSWER("zeKernelSetArgumentValue", set_arguments(state, kernel->kernel, call));
     }
-    if (code == ZE_RESULT_SUCCESS) {
-        name = "zeCommandListAppendLaunchKernel";
-        pthread_mutex_lock(&queue->lock);
-        code = lz_calls(state)->zeCommandListAppendLaunchKernel(queue->list, kernel->kernel, &grid,
-                                                                NULL, 0, NULL);
-        if (code == ZE_RESULT_SUCCESS) {
-            status = lz_queue_order(queue);
-        }
-        pthread_mutex_unlock(&queue->lock);
+    if (answer.code == GPU_SUCCESS) {
+        list   = lz_stream_begin(queue);
+        answer = lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendLaunchKernel",
+                                                ze->zeCommandListAppendLaunchKernel(
+                                                    list, kernel->kernel, &grid, NULL, 0, NULL)));
     }
-    return (code == ZE_RESULT_SUCCESS)
-               ? status
-               : gpu_error(state, LZ_ANSWER(name, code),
-                           "a kernel over %zu elements does not start on %s", call->count,
-                           device->gpu.info.name);
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(state, answer, "a kernel over %zu elements does not start on %s",
+                           call->count, queue->device->info.name);
 }
 
 /* Work-items in a group, a power of two, and groups: enough to fill a device, and no more than
@@ -232,23 +224,24 @@ static uint32_t groups_for(const struct lz_device *device, size_t count, uint32_
 }
 
 /* Sums of @p step: that many work-items, or one where there is little work. */
-static memspan_status_t start_sum(struct lz_queue *queue, const struct lz_kernel *kernel,
+static memspan_status_t start_sum(struct gpu_queue *queue, const struct lz_kernel *kernel,
                                   const memspan_kernel_call_t *call)
 {
-    static const uint32_t steps[] = {SUM_FIRST, SUM_SECOND};
-    memspan_kernel_call_t part    = *call;
-    uint32_t threads              = threads_of(queue->device);
-    memspan_status_t status       = MEMSPAN_OK;
+    static const uint32_t steps[]  = {SUM_FIRST, SUM_SECOND};
+    const struct lz_device *device = lz_device(queue->device);
+    memspan_kernel_call_t part     = *call;
+    uint32_t threads               = threads_of(device);
+    memspan_status_t status        = MEMSPAN_OK;
     double *scratch;
     size_t i;
 
     if (call->count > SUM_SECOND) {
-        status = lz_queue_need_scratch(queue, (SUM_FIRST + SUM_SECOND) * sizeof(double));
+        status = gpu_queue_need_scratch(queue, (SUM_FIRST + SUM_SECOND) * sizeof(double));
     }
     scratch = queue->scratch;
     for (i = 0; (status == MEMSPAN_OK) && (i < 2); i++) {
         uint32_t size   = (threads < steps[i]) ? threads : steps[i];
-        uint32_t groups = groups_for(queue->device, steps[i], size);
+        uint32_t groups = groups_for(device, steps[i], size);
         if (part.count > steps[i]) {
             part.z     = scratch + ((i == 0) ? 0 : SUM_FIRST);
             status     = start(queue, kernel, groups, size, &part);
@@ -260,46 +253,19 @@ static memspan_status_t start_sum(struct lz_queue *queue, const struct lz_kernel
     return (status == MEMSPAN_OK) ? start(queue, kernel, 1, 1, &part) : status;
 }
 
-static memspan_status_t start_any(struct lz_queue *queue, const memspan_kernel_call_t *call)
+memspan_status_t lz_start_call(struct gpu_queue *queue, void *function,
+                               const memspan_kernel_call_t *call)
 {
-    struct lz_device *device = queue->device;
-    uint32_t threads         = threads_of(device);
-    struct lz_kernel *kernel;
-    memspan_status_t status = get_kernel(device, call->kernel, &kernel);
+    const struct lz_device *device = lz_device(queue->device);
+    uint32_t threads               = threads_of(device);
 
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
     if (call->kernel == MEMSPAN_KERNEL_SUM) {
-        return start_sum(queue, kernel, call);
+        return start_sum(queue, function, call);
     }
     if ((call->kernel == MEMSPAN_KERNEL_CHASE) || (call->kernel == MEMSPAN_KERNEL_ADD_ATOMIC)) {
-        return start(queue, kernel, 1, 1, call);
+        return start(queue, function, 1, 1, call);
     }
-    return start(queue, kernel, groups_for(device, call->count, threads), threads, call);
-}
-
-memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
-                           const memspan_kernel_call_t *call)
-{
-    struct lz_device *device;
-    struct lz_queue *queue;
-    memspan_status_t status = lz_device_get(state, ordinal, &device);
-
-    if ((status == MEMSPAN_OK) && (call == NULL)) {
-        status = gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
-    }
-    if (status == MEMSPAN_OK) {
-        status = lz_queue_get(device, opaque, &queue);
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    /* Arguments are the kernel's until it is started, and the steps of a sum share scratch. */
-    pthread_mutex_lock(&device->gpu.lock);
-    status = start_any(queue, call);
-    pthread_mutex_unlock(&device->gpu.lock);
-    return status;
+    return start(queue, function, groups_for(device, call->count, threads), threads, call);
 }
 
 static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel)
@@ -323,7 +289,6 @@ void lz_drop_kernels(struct gpu_device *gpu)
     struct lz_device *device = lz_device(gpu);
     int i;
 
-    lz_close(gpu);
     for (i = 0; i < GPU_KERNEL_COUNT; i++) {
         drop_kernel(device, &device->kernels[i]);
     }

@@ -30,6 +30,7 @@ static memspan_status_t load(struct gpu_state *state)
                    : status;
     }
     atomic_store(&state->no_captures, true);
+    pthread_mutex_init(&lz_state(state)->lock, NULL);
     pthread_mutex_init(&lz_state(state)->import_lock, NULL);
     code = lz_calls(state)->zeInit(LZ_INIT_FLAG_GPU_ONLY);
     return (code == ZE_RESULT_SUCCESS)
@@ -48,6 +49,7 @@ static const struct gpu_driver driver = {
     .device_size = sizeof(struct lz_device),
     .block_size  = sizeof(struct lz_block),
     .meanings    = lz_meanings,
+    .moves_any   = true,
     .hex_codes   = true,
     .load        = load,
     .count       = lz_devices_count,
@@ -67,6 +69,7 @@ static const struct gpu_driver driver = {
     .most_bytes        = lz_most_bytes,
     .check             = lz_check,
     .take_block        = lz_take_block,
+    .take              = lz_take,
     .give              = lz_give,
     .settle            = lz_settle,
     .unshare           = lz_unshare,
@@ -74,6 +77,15 @@ static const struct gpu_driver driver = {
     .open_mapped       = lz_open,
     .dmabuf            = lz_dmabuf,
     .ask               = lz_ask,
+    .make_stream       = lz_make_stream,
+    .drop_stream       = lz_drop_stream,
+    .wait              = lz_wait,
+    .wait_for_device   = lz_wait_for_device,
+    .copy              = lz_copy,
+    .fill_bytes        = lz_fill_bytes,
+    .prefetch          = lz_prefetch,
+    .get_kernel        = lz_get_kernel,
+    .start_call        = lz_start_call,
     .drop_kernels      = lz_drop_kernels,
 };
 
@@ -106,13 +118,13 @@ const memspan_backend_t msp_backend_level_zero = {
     .import           = lz_import,
     .release          = lz_release,
     .pointer_describe = gpu_pointer_describe,
-    .copy             = lz_copy,
-    .fill             = lz_fill_bytes,
-    .synchronize      = lz_synchronize,
-    .queue_create     = lz_queue_create,
-    .queue_destroy    = lz_queue_destroy,
-    .prefetch         = lz_prefetch,
-    .launch           = lz_launch,
+    .copy             = gpu_copy,
+    .fill             = gpu_fill,
+    .synchronize      = gpu_synchronize,
+    .queue_create     = gpu_queue_create,
+    .queue_destroy    = gpu_queue_destroy,
+    .prefetch         = gpu_prefetch,
+    .launch           = gpu_launch,
     .ipc_export       = gpu_ipc_export,
     .ipc_import       = gpu_ipc_import,
     .ipc_close        = gpu_ipc_close,

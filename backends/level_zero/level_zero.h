@@ -27,10 +27,10 @@ struct lz_block {
 
 enum { LZ_QUEUE_EVENTS = 8 };
 
-/* An immediate command list, and the events by which it is waited for. */
-struct lz_queue {
-    struct lz_queue *next; /* lz_state::queues, the newest first */
-    unsigned long long id; /* they ascend */
+/* gpu_queue::stream: an immediate command list, and the events by which it is waited for. */
+struct lz_stream {
+    struct lz_stream *next; /* lz_state::streams, the newest first */
+    unsigned long long id;  /* they ascend */
     struct lz_device *device;
     lz_list_h list;
     lz_event_pool_h pool;
@@ -39,11 +39,10 @@ struct lz_queue {
     int broken;          /* taken for good: the driver failed during a wait */
     atomic_ullong asked; /* commands so far */
     atomic_ullong done;  /* of these, how many were waited for */
-    int users;           /* who waits for it without owning it; gpu_state::lock */
-    void *scratch;       /* partial sums; NULL until first needed; the device's lock */
+    int users;           /* who waits for it without owning it; lz_state::lock */
     pthread_mutex_t lock;
     pthread_cond_t event_free;
-    pthread_cond_t unused; /* with gpu_state::lock */
+    pthread_cond_t unused; /* with lz_state::lock */
 };
 
 /* A compiled kernel: each is a module of its own, so that only what is used is compiled. */
@@ -74,7 +73,6 @@ struct lz_device {
     lz_device_h handle;
     uint8_t uuid[16];
     struct lz_facts facts;
-    struct lz_queue *queue; /* the device's own, made when first needed */
     struct lz_kernel kernels[GPU_KERNEL_COUNT];
     lz_sysman_memory_h *memories; /* what is asked for free memory; NULL: unknown */
     uint32_t memory_count;
@@ -131,8 +129,9 @@ struct lz_state {
     bool *peer_atomics;          /* [from * device_count + home] */
     pthread_mutex_t import_lock; /* before gpu_state::lock; the driver is called under it */
     struct lz_import *imports;
-    struct lz_queue *queues; /* all of ours */
-    unsigned long long queue_ids;
+    pthread_mutex_t lock;
+    struct lz_stream *streams; /* all of ours */
+    unsigned long long stream_ids;
 };
 
 static inline struct lz_state *lz_state(const struct gpu_state *state)
@@ -159,6 +158,9 @@ static inline struct lz_block *lz_block(struct gpu_block *block)
 }
 
 #define LZ_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+/* Of an operation that has recorded its own failure. */
+#define LZ_RECORDED(status)                                                                        \
+    ((gpu_answer_t){"", ((status) == MEMSPAN_OK) ? GPU_SUCCESS : GPU_RECORDED})
 
 /* status.c: what answers mean. */
 
@@ -201,6 +203,16 @@ void lz_fill_capabilities(struct gpu_device *device);
 void lz_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,
                     size_t size);
 
+/* alloc.c: memory. */
+
+uint64_t lz_most_bytes(const struct gpu_device *device, memspan_kind_t kind);
+memspan_status_t lz_check(const struct gpu_device *device, const memspan_request_t *request);
+memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_t *request,
+                               struct gpu_block *block, memspan_block_t *given);
+gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
+                     void **base_p);
+gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
+
 static inline memspan_status_t lz_device_get(void *state, int ordinal, struct lz_device **device_p)
 {
     struct gpu_device *device = NULL;
@@ -209,15 +221,6 @@ static inline memspan_status_t lz_device_get(void *state, int ordinal, struct lz
     *device_p = lz_device(device);
     return status;
 }
-
-/* alloc.c: memory. */
-
-uint64_t lz_most_bytes(const struct gpu_device *device, memspan_kind_t kind);
-memspan_status_t lz_check(const struct gpu_device *device, const memspan_request_t *request);
-memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_t *request,
-                               struct gpu_block *block, memspan_block_t *given);
-gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
-memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
 
 /* import.c: host pages in the driver's tables. */
 
@@ -245,34 +248,25 @@ memspan_status_t lz_ask(const struct gpu_state *state, const void *pointer,
 
 /* queue.c: command lists. */
 
-/* @p queue, or the device's own for NULL. */
-memspan_status_t lz_queue_get(struct lz_device *device, void *queue, struct lz_queue **queue_p);
-/* A command of ours is in the list: order the next one after it. The queue's lock held. */
-memspan_status_t lz_queue_order(struct lz_queue *queue);
-memspan_status_t lz_queue_wait(struct lz_queue *queue);
-/* Wait for all queues of a driver, or only those of a device if that is not NULL. */
-memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_device *device);
-/* True when nothing of a driver's runs any more, or ever will; *status_p is what waiting for it
- * said first. */
-bool lz_queues_settle(const struct lz_driver *driver, memspan_status_t *status_p);
-/* Room for partial sums on it. The device's lock held. */
-memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes);
-void lz_queue_drop(struct lz_queue *queue);
-void lz_close(struct gpu_device *device);
-memspan_status_t lz_queue_create(void *state, int ordinal, void **queue_p);
-memspan_status_t lz_queue_destroy(void *state, int ordinal, void *queue);
+gpu_answer_t lz_make_stream(struct gpu_device *device, void **stream_p);
+gpu_answer_t lz_drop_stream(const struct gpu_state *state, void *stream);
+/* Before and after a command is appended: the list is locked; the next command is ordered after it
+ * if @p answer is of success. */
+lz_list_h lz_stream_begin(const struct gpu_queue *queue);
+gpu_answer_t lz_stream_end(const struct gpu_queue *queue, gpu_answer_t answer);
+gpu_answer_t lz_wait(const struct gpu_state *state, void *stream);
+gpu_answer_t lz_wait_for_device(const struct gpu_device *device);
+memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
 
 /* transfer.c: work. */
 
-memspan_status_t lz_copy(void *state, int ordinal, void *queue, void *to, const void *from,
-                         size_t size_bytes);
-memspan_status_t lz_fill_bytes(void *state, int ordinal, void *queue, void *to, unsigned char byte,
-                               size_t size_bytes);
-memspan_status_t lz_synchronize(void *state, int ordinal, void *queue);
-memspan_status_t lz_prefetch(void *state, int ordinal, void *queue, const void *pointer,
-                             size_t size_bytes, int to);
-/* Tell the driver where shared memory is to live. */
-memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *where, void *pointer,
+gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes);
+gpu_answer_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+                           size_t size_bytes);
+gpu_answer_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+                         int to);
+/* Advise the driver that shared memory is to live on @p where. */
+memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *where, void *pointer,
                            size_t size_bytes);
 
 /* spirv.c, kernel.c: the built-in kernels. */
@@ -290,8 +284,10 @@ struct lz_spirv {
 /* The module of the kernel at that place, whose name is set. False: it does not fit. */
 bool lz_spirv_write(int place, struct lz_spirv *module_p);
 
-memspan_status_t lz_launch(void *state, int ordinal, void *queue,
-                           const memspan_kernel_call_t *call);
+memspan_status_t lz_get_kernel(struct gpu_device *device, int place, const char *name,
+                               void **function_p);
+memspan_status_t lz_start_call(struct gpu_queue *queue, void *function,
+                               const memspan_kernel_call_t *call);
 void lz_drop_kernels(struct gpu_device *device);
 
 /* share.c: other processes and network cards. */
