@@ -137,8 +137,8 @@ GPU_CALL(register_pages(struct gpu_device *device, void *address, size_t size), 
          CU(device)->cuMemHostRegister_v2(address, size,
                                           CUDA_MEMHOSTREGISTER_PORTABLE |
                                               CUDA_MEMHOSTREGISTER_DEVICEMAP))
-GPU_CALL(unregister_pages(const struct gpu_state *state, void *address), "cuMemHostUnregister",
-         cuda_calls(state)->cuMemHostUnregister(address))
+GPU_CALL(unregister_pages(const struct gpu_device *home, void *address), "cuMemHostUnregister",
+         CU(home)->cuMemHostUnregister(address))
 GPU_CALL(seen_at(const struct gpu_device *device, void *address, void **seen_at_p),
          "cuMemHostGetDevicePointer",
          CU(device)->cuMemHostGetDevicePointer_v2((void *)seen_at_p, address, 0))
@@ -419,6 +419,7 @@ const memspan_backend_t msp_backend_cuda = {
     .name         = "cuda",
     .title        = "CUDA through the driver API",
     .open         = open_backend,
+    .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BACKENDS_GPU_GPU_H
 #define MEMSPAN_BACKENDS_GPU_GPU_H
 
-/* What backends share whose driver has one address space for host and devices, streams in order,
- * and something that is current on a thread (CUDA's context, HIP's device). The driver fills
+/* What backends share whose driver has one address space for host and devices, and streams in
+ * order; some have what is current on a thread (CUDA's context, HIP's device). The driver fills
  * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
  * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code; a
  * driver with other numbers has none of them but 0.
@@ -14,7 +14,7 @@
  *
  * Locks: gpu_device::lock guards what is made later on (contexts, queues, modules),
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
- * lock takes no other; the driver is called under both, and never calls back. */
+ * lock takes no other of these; the driver is called under both, and never calls back. */
 
 #include "backends/gpu/kernel_name.h"
 #include <memspan/backend.h>
@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 enum gpu_code {
-    GPU_RECORDED                 = -1, /* of several calls: what failed is in the thread's record */
+    GPU_RECORDED                 = -1, /* the failure is in the thread's record already */
     GPU_SUCCESS                  = 0,
     GPU_INVALID_VALUE            = 1,
     GPU_DEINITIALIZED            = 4,
@@ -109,6 +109,7 @@ struct gpu_device {
     struct gpu_state *state;
     int id; /* the driver's */
     int ordinal;
+    int group;                  /* host pages are registered for all devices of a group at once */
     memspan_device_info_t info; /* all but free_bytes */
     struct gpu_facts facts;
     _Atomic uint64_t managed_bytes; /* given and not given back */
@@ -126,7 +127,7 @@ enum gpu_peer {
     GPU_PEER_BROKEN   /* the driver said so, and then it could not be enabled */
 };
 
-/* Host pages in the driver's table, for all devices at once. */
+/* Host pages in the driver's table, for all devices of home's group at once. */
 struct gpu_registration {
     struct gpu_registration *next;
     char *address;
@@ -208,9 +209,10 @@ struct gpu_blocks {
 /* The largest that drivers take: an int. */
 #define GPU_STRIDE_MAX ((size_t)INT32_MAX)
 
-/* A driver. Functions that answer a gpu_answer_t make one call; a call that this version of the
- * driver lacks has the name NULL and code 0. Those that return a status have recorded their
- * failure. A device is current where no comment says otherwise. */
+/* A driver. Functions that answer a gpu_answer_t make one call, or record what failed themselves
+ * (GPU_RECORDED); a call that this version of the driver lacks has the name NULL and code 0. Those
+ * that return a status have recorded their failure. A device is current where no comment says
+ * otherwise. */
 struct gpu_driver {
     const char *name;                   /* the backend's */
     const char *title;                  /* in messages: "CUDA" */
@@ -271,7 +273,8 @@ struct gpu_driver {
     /* Memory. */
     uint64_t (*most_bytes)(const struct gpu_device *device, memspan_kind_t kind); /* or NULL */
     memspan_status_t (*check)(const struct gpu_device *device, const memspan_request_t *request);
-    /* gpu_take_block(), or the driver's own. */
+    /* gpu_take_block(), or the driver's own: then there are no take_device(), take_coherent(),
+     * give_mapped() and advise(). */
     memspan_status_t (*take_block)(struct gpu_device *device, const memspan_request_t *request,
                                    struct gpu_block *block, memspan_block_t *given);
     gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
@@ -290,7 +293,12 @@ struct gpu_driver {
     memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block);
     gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
-    gpu_answer_t (*unregister_pages)(const struct gpu_state *state, void *address);
+    gpu_answer_t (*unregister_pages)(const struct gpu_device *home, void *address);
+    /* Whether pages of a range, of which @p r has some, may be used by it. NULL: all of them must
+     * be its. */
+    memspan_status_t (*check_reuse)(const struct gpu_registration *r, const void *address,
+                                    size_t size);
+    /* Where the device sees registered pages; NULL: at the host's address. */
     gpu_answer_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
     memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
                             struct gpu_pointer *answer_p);
@@ -304,14 +312,13 @@ struct gpu_driver {
     gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
     gpu_answer_t (*wait_for_device)(const struct gpu_device *device);
     gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
-    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue,
-                                const struct gpu_blocks *blocks); /* or NULL */
+    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
     gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size);
     gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
 
-    /* Kernels; the device's lock held for the two in the middle. */
+    /* Kernels; the device's lock held for get_kernel(), start() and start_call(). */
     memspan_status_t (*check_kernels)(const struct gpu_device *device); /* or NULL */
     /* @p place, @p name: of gpu_kernel_find(). */
     memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
@@ -510,14 +517,15 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
     .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
-/* The members of a backend's table that are the same for all drivers. */
+/* The members of a backend's table that are the same for all drivers; copy_blocks is for those that
+ * have it. */
 #define GPU_BACKEND_TABLE                                                                          \
     .abi = MEMSPAN_BACKEND_ABI, .struct_size = sizeof(memspan_backend_t),                          \
     .flags = MEMSPAN_BACKEND_OPENS_APART, .close = gpu_close, .device_count = gpu_device_count,    \
     .device_describe = gpu_device_describe, .reach = gpu_reach, .alloc = gpu_alloc,                \
     .free = gpu_free, .import = gpu_import, .release = gpu_release,                                \
-    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .copy_blocks = gpu_copy_blocks,    \
-    .fill = gpu_fill, .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,            \
+    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .fill = gpu_fill,                  \
+    .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,                              \
     .queue_destroy = gpu_queue_destroy, .prefetch = gpu_prefetch, .launch = gpu_launch,            \
     .ipc_export = gpu_ipc_export, .ipc_import = gpu_ipc_import, .ipc_close = gpu_ipc_close,        \
     .dmabuf_export = gpu_dmabuf_export, .reach_source = gpu_reach_source

@@ -196,8 +196,7 @@ memspan_status_t gpu_copy_blocks(void *opaque_state, int ordinal, void *opaque, 
     gpu_answer_t answer;
     memspan_status_t status;
 
-    if ((state->driver->copy_blocks == NULL) || (to_stride_bytes > GPU_STRIDE_MAX) ||
-        (from_stride_bytes > GPU_STRIDE_MAX)) {
+    if ((to_stride_bytes > GPU_STRIDE_MAX) || (from_stride_bytes > GPU_STRIDE_MAX)) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     status = enter_queue(opaque_state, ordinal, opaque, &queue, &visit);

@@ -127,8 +127,8 @@ GPU_CALL(exchange_capture(const struct gpu_state *state, int *mode),
 GPU_CALL(register_pages(struct gpu_device *device, void *address, size_t size), "hipHostRegister",
          HIP(device)->hipHostRegister(address, size,
                                       HIP_HOST_REGISTER_PORTABLE | HIP_HOST_REGISTER_MAPPED))
-GPU_CALL(unregister_pages(const struct gpu_state *state, void *address), "hipHostUnregister",
-         hip_calls(state)->hipHostUnregister(address))
+GPU_CALL(unregister_pages(const struct gpu_device *home, void *address), "hipHostUnregister",
+         HIP(home)->hipHostUnregister(address))
 GPU_CALL(seen_at(const struct gpu_device *device, void *address, void **seen_at_p),
          "hipHostGetDevicePointer", HIP(device)->hipHostGetDevicePointer(seen_at_p, address, 0))
 GPU_CALL(last_prefetch(const struct gpu_state *state, const void *pointer, int *where_p),
@@ -425,6 +425,11 @@ static const memspan_backend_option_t options[] = {
 };
 
 const memspan_backend_t msp_backend_hip = {
-    GPU_BACKEND_TABLE,    .name = "hip",      .title = "HIP runtime of ROCm",
-    .open = open_backend, .options = options, .option_count = sizeof(options) / sizeof(options[0]),
+    GPU_BACKEND_TABLE,
+    .name         = "hip",
+    .title        = "HIP runtime of ROCm",
+    .open         = open_backend,
+    .copy_blocks  = gpu_copy_blocks,
+    .options      = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
 };

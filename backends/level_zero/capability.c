@@ -29,8 +29,9 @@ static void fill_access(struct gpu_device *device)
                        "sharedSystemAllocCapabilities %#x", f->system_access);
     msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x%s",
                        f->host_access, f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
-    msp_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(lz_device(device)), "%s",
-                       lz_import_source(lz_device(device)));
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT,
+                       device->facts.registers || device->facts.needs_no_import, "%s",
+                       lz_import_source(device));
     msp_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,
                        "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
     msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->facts.integrated,

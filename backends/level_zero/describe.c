@@ -168,7 +168,6 @@ static memspan_status_t find_queue_group(struct lz_device *device)
     const struct gpu_state *state = device->gpu.state;
     uint32_t count                = 0;
     lz_queue_group_t *all         = NULL;
-    const char *call              = "zeDeviceGetCommandQueueGroupProperties";
     lz_result_t code =
         lz_calls(state)->zeDeviceGetCommandQueueGroupProperties(device->handle, &count, NULL);
     bool found = false;
@@ -190,8 +189,8 @@ static memspan_status_t find_queue_group(struct lz_device *device)
     }
     free(all);
     if (code != ZE_RESULT_SUCCESS) {
-        return gpu_error(state, LZ_ANSWER(call, code), "%s does not tell its queues",
-                         device->gpu.info.name);
+        return gpu_error(state, LZ_ANSWER("zeDeviceGetCommandQueueGroupProperties", code),
+                         "%s does not tell its queues", device->gpu.info.name);
     }
     return found ? MEMSPAN_OK
                  : gpu_refuse(state, MEMSPAN_ERR_DRIVER, NULL, "%s has no queue for kernels",
@@ -223,6 +222,9 @@ memspan_status_t lz_fill(struct gpu_device *gpu)
     gpu->facts.dmabuf             = true; /* lz_dmabuf() refuses in its own words */
     fill_bus(device);
     fill_access(device);
+    gpu->group                 = (int)(device->driver - lz_state(gpu->state)->drivers);
+    gpu->facts.registers       = (device->driver->import_method != LZ_IMPORT_NO);
+    gpu->facts.needs_no_import = (device->facts.system_access & LZ_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
     /* Pinned memory as well may be one side's at a time. */
     gpu->facts.managed = true;
     gpu->facts.concurrent =

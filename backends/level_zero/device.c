@@ -318,7 +318,6 @@ void lz_drop(struct gpu_state *state)
         }
     }
     pthread_mutex_destroy(&own->lock);
-    pthread_mutex_destroy(&own->import_lock);
     free(own->peer_atomics);
     free(own->found);
     free(own->drivers);

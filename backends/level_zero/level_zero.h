@@ -2,18 +2,18 @@
 #ifndef MEMSPAN_BACKENDS_LEVEL_ZERO_H
 #define MEMSPAN_BACKENDS_LEVEL_ZERO_H
 
-/* The records of the Level Zero backend. A loader may have several drivers, and each has a context
- * of ours; memory belongs to its driver's context, and reaches all of that driver's devices that
- * the driver says it does. Between drivers there are only copies, through host memory.
+/* The records of the Level Zero backend; backends/gpu has what it shares with others. A loader may
+ * have several drivers, and each has a context of ours; memory belongs to its driver's context, and
+ * reaches all of that driver's devices that the driver says it does. Between drivers there are only
+ * copies, through host memory.
  *
  * A queue is an immediate command list. Level Zero promises no order between the commands of a
  * list, so each command of ours is followed by a barrier. Waiting is a barrier that signals an
  * event, of which each queue has a few.
  *
- * Locks: lz_queue::lock guards a list (the driver wants one thread at a time) and its events,
- * gpu_device::lock what is made later on (the device's own queue, kernels) and a kernel's arguments
- * until it is started; it comes before a queue's. gpu_state::lock guards the lists of blocks and of
- * queues and comes last. The driver is called under the first two, and never calls back. */
+ * Locks: lz_stream::lock guards a list (the driver wants one thread at a time) and its events;
+ * gpu_device::lock guards a kernel's arguments until it is started, too, and comes before it.
+ * lz_state::lock comes last. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/level_zero/level_zero_api.h"
@@ -21,7 +21,7 @@
 struct lz_block {
     struct gpu_block gpu;
     bool exportable; /* taken to be exported as a dma-buf */
-    bool has_handle; /* given to others while the block lives; lz_state::import_lock */
+    bool has_handle; /* given to others while the block lives; lz_state::lock */
     lz_ipc_handle_t handle;
 };
 
@@ -104,15 +104,6 @@ struct lz_driver {
     struct lz_import_calls import;
 };
 
-/* Host pages in a driver's tables, for all its devices at once. */
-struct lz_import {
-    struct lz_import *next; /* lz_state::imports */
-    struct lz_driver *driver;
-    char *address;
-    size_t size_bytes;
-    int references;
-};
-
 /* A device that is listed before its record is made. */
 struct lz_found {
     struct lz_driver *driver;
@@ -126,10 +117,8 @@ struct lz_state {
     uint32_t driver_count;
     struct lz_found *found; /* in the devices' order */
     int found_count;
-    bool *peer_atomics;          /* [from * device_count + home] */
-    pthread_mutex_t import_lock; /* before gpu_state::lock; the driver is called under it */
-    struct lz_import *imports;
-    pthread_mutex_t lock;
+    bool *peer_atomics;        /* [from * device_count + home] */
+    pthread_mutex_t lock;      /* the streams, and what blocks are shared by */
     struct lz_stream *streams; /* all of ours */
     unsigned long long stream_ids;
 };
@@ -213,25 +202,15 @@ gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t
                      void **base_p);
 gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
 
-static inline memspan_status_t lz_device_get(void *state, int ordinal, struct lz_device **device_p)
-{
-    struct gpu_device *device = NULL;
-    memspan_status_t status   = gpu_device_get(state, ordinal, &device);
-
-    *device_p = lz_device(device);
-    return status;
-}
-
 /* import.c: host pages in the driver's tables. */
 
 void lz_import_find(struct lz_driver *driver, const struct gpu_state *state, bool has_memmap);
-bool lz_import_can(const struct lz_device *device);
-/* Who says so. */
-const char *lz_import_source(const struct lz_device *device);
-memspan_status_t lz_import(void *state, int ordinal, void *address, size_t size_bytes,
-                           void **address_p, void **cookie_p);
-memspan_status_t lz_release(void *state, int ordinal, void *address, size_t size_bytes,
-                            void *cookie);
+/* The source of whether a device takes them. */
+const char *lz_import_source(const struct gpu_device *device);
+gpu_answer_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes);
+gpu_answer_t lz_unregister_pages(const struct gpu_device *home, void *address);
+memspan_status_t lz_check_reuse(const struct gpu_registration *r, const void *address,
+                                size_t size_bytes);
 
 /* pointer.c: what the driver knows of an address. */
 

@@ -2,8 +2,7 @@
 /* queue.c: immediate command lists, in order, and waiting for them.
  *
  * A waiter puts a barrier at the end of the list that signals an event, and lets others go on
- * meanwhile. An event whose wait failed is not used again: it may still be
- * signalled. */
+ * meanwhile. An event whose wait failed is not used again: it may still be signalled. */
 
 #include "backends/level_zero/level_zero.h"
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static void insert(struct lz_state *state, struct lz_stream *stream)
     pthread_mutex_unlock(&state->lock);
 }
 
-/* When the threads that wait on all queues have left it. */
+/* When the threads that wait for all streams have left it. */
 static void take_out(struct lz_state *state, struct lz_stream *stream)
 {
     struct lz_stream **link = &state->streams;
@@ -145,7 +144,7 @@ gpu_answer_t lz_stream_end(const struct gpu_queue *queue, gpu_answer_t answer)
 
 /* ---- waiting ---- */
 
-/* An unused event; the queue's lock held, and perhaps given up meanwhile. */
+/* An unused event; the stream's lock held, and perhaps given up meanwhile. */
 static memspan_status_t take_event(struct lz_stream *stream, int *which_p)
 {
     const struct gpu_state *state = stream->device->gpu.state;
@@ -211,17 +210,17 @@ static bool is_busy(struct lz_stream *stream)
     return atomic_load(&stream->done) < atomic_load(&stream->asked);
 }
 
-static memspan_status_t stream_wait(struct lz_stream *stream)
+gpu_answer_t lz_wait(const struct gpu_state *state, void *opaque)
 {
-    const struct gpu_state *state = stream->device->gpu.state;
-    const char *call              = "zeEventHostSynchronize";
-    unsigned long long asked      = 0;
-    int which                     = 0;
+    struct lz_stream *stream = opaque;
+    const char *call         = "zeEventHostSynchronize";
+    unsigned long long asked = 0;
+    int which                = 0;
     lz_result_t code;
     memspan_status_t status = send_event(stream, &which, &asked);
 
     if (status != MEMSPAN_OK) {
-        return status;
+        return LZ_RECORDED(status);
     }
     code = lz_calls(state)->zeEventHostSynchronize(stream->events[which], UINT64_MAX);
     if (code == ZE_RESULT_SUCCESS) {
@@ -236,10 +235,7 @@ static memspan_status_t stream_wait(struct lz_stream *stream)
     }
     pthread_cond_broadcast(&stream->event_free);
     pthread_mutex_unlock(&stream->lock);
-    return (code == ZE_RESULT_SUCCESS)
-               ? MEMSPAN_OK
-               : gpu_error(state, LZ_ANSWER(call, code), "work on %s failed",
-                           stream->device->gpu.info.name);
+    return LZ_ANSWER(call, code);
 }
 
 /* The newest stream older than @p id that has work, of the device or, if @p all, of any of its
@@ -278,10 +274,13 @@ static memspan_status_t wait_for(const struct gpu_device *device, bool all)
     struct lz_stream *stream;
 
     while ((stream = hold_next(state, lz_device(device), all, last_id)) != NULL) {
-        memspan_status_t waited = stream_wait(stream);
-        last_id                 = stream->id;
+        gpu_answer_t answer = lz_wait(device->state, stream);
+        last_id             = stream->id;
+        if ((answer.code != GPU_SUCCESS) && (status == MEMSPAN_OK)) {
+            status = gpu_error(device->state, answer, "work on %s failed",
+                               stream->device->gpu.info.name);
+        }
         let_go(state, stream);
-        status = (status == MEMSPAN_OK) ? waited : status;
     }
     return status;
 }
@@ -303,10 +302,4 @@ memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p)
                   (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET);
     }
     return status;
-}
-
-gpu_answer_t lz_wait(const struct gpu_state *state, void *stream)
-{
-    (void)state;
-    return LZ_RECORDED(stream_wait(stream));
 }

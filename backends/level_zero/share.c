@@ -45,7 +45,7 @@ void lz_unshare(struct gpu_block *block)
 
 static memspan_status_t need_handle(const struct gpu_device *device, struct lz_block *own)
 {
-    pthread_mutex_t *lock = &lz_state(device->state)->import_lock;
+    pthread_mutex_t *lock = &lz_state(device->state)->lock;
     lz_result_t code      = ZE_RESULT_SUCCESS;
     lz_ipc_handle_t handle;
 
