@@ -137,8 +137,8 @@ GPU_CALL(register_pages(struct gpu_device *device, void *address, size_t size), 
          CU(device)->cuMemHostRegister_v2(address, size,
                                           CUDA_MEMHOSTREGISTER_PORTABLE |
                                               CUDA_MEMHOSTREGISTER_DEVICEMAP))
-GPU_CALL(unregister_pages(const struct gpu_state *state, void *address), "cuMemHostUnregister",
-         cuda_calls(state)->cuMemHostUnregister(address))
+GPU_CALL(unregister_pages(const struct gpu_device *home, void *address), "cuMemHostUnregister",
+         CU(home)->cuMemHostUnregister(address))
 GPU_CALL(seen_at(const struct gpu_device *device, void *address, void **seen_at_p),
          "cuMemHostGetDevicePointer",
          CU(device)->cuMemHostGetDevicePointer_v2((void *)seen_at_p, address, 0))
@@ -155,8 +155,8 @@ GPU_CALL(drop_stream(const struct gpu_state *state, void *stream), "cuStreamDest
          cuda_calls(state)->cuStreamDestroy_v2(stream))
 GPU_CALL(wait_for_stream(const struct gpu_state *state, void *stream), "cuStreamSynchronize",
          cuda_calls(state)->cuStreamSynchronize(stream))
-GPU_CALL(wait_for_device(const struct gpu_state *state), "cuCtxSynchronize",
-         cuda_calls(state)->cuCtxSynchronize())
+GPU_CALL(wait_for_device(const struct gpu_device *device), "cuCtxSynchronize",
+         CU(device)->cuCtxSynchronize())
 GPU_CALL(
     copy(const struct gpu_queue *queue, void *to, const void *from, size_t size), "cuMemcpyAsync",
     CU(queue->device)->cuMemcpyAsync(cuda_address(to), cuda_address(from), size, queue->stream))
@@ -419,6 +419,7 @@ const memspan_backend_t msp_backend_cuda = {
     .name         = "cuda",
     .title        = "CUDA through the driver API",
     .open         = open_backend,
+    .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),

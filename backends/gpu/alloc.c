@@ -22,10 +22,13 @@ static memspan_status_t check_request(const struct gpu_device *device,
     const struct gpu_state *state   = device->state;
     const struct gpu_driver *driver = state->driver;
     bool managed                    = request->kind == MEMSPAN_KIND_MANAGED;
+    uint64_t most_bytes =
+        (driver->most_bytes != NULL)
+            ? driver->most_bytes(device, request->kind)
+            : gpu_most_bytes(&device->info, request->kind, device->facts.integrated,
+                             atomic_load(&device->managed_bytes));
     memspan_status_t status =
-        gpu_check_request(state->services, driver->name, &device->info, request,
-                          gpu_most_bytes(&device->info, request->kind, device->facts.integrated,
-                                         atomic_load(&device->managed_bytes)));
+        gpu_check_request(state->services, driver->name, &device->info, request, most_bytes);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -78,10 +81,13 @@ static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_b
     return device->state->driver->give(device, block->made, block->base);
 }
 
-static memspan_status_t give_back(struct gpu_device *device, struct gpu_block *block)
+memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *block)
 {
     gpu_answer_t answer;
 
+    if (device->state->driver->unshare != NULL) {
+        device->state->driver->unshare(block);
+    }
     if (block->made == GPU_MADE_MAPPED) {
         return device->state->driver->give_mapped(device, block);
     }
@@ -177,7 +183,7 @@ memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
         if (on_host) {
             atomic_store(&state->host_unaligned, true);
         }
-        status = give_back(device, block);
+        status = gpu_give_back(device, block);
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -247,7 +253,7 @@ memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request
     }
     given->flags |= MEMSPAN_BLOCK_PINNED;
     if (seen_at != block->base) {
-        (void)give_back(device, block);
+        (void)gpu_give_back(device, block);
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
                           "%s sees pages of ours at another address", device->info.name);
     }
@@ -272,8 +278,8 @@ memspan_status_t gpu_take_pinned(struct gpu_device *device, const memspan_reques
     return gpu_take(device, GPU_MADE_HOST, request, block);
 }
 
-static memspan_status_t take(struct gpu_device *device, const memspan_request_t *request,
-                             struct gpu_block *block, memspan_block_t *given)
+memspan_status_t gpu_take_block(struct gpu_device *device, const memspan_request_t *request,
+                                struct gpu_block *block, memspan_block_t *given)
 {
     const struct gpu_driver *driver = device->state->driver;
 
@@ -307,15 +313,16 @@ memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *re
     if (status != MEMSPAN_OK) {
         return status;
     }
-    block = calloc(1, sizeof(*block));
+    block = calloc(1, device->state->driver->block_size);
     if (block == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
-    block->fd = -1;
-    status    = gpu_enter(state, ordinal, GPU_TO_ALLOCATE, &visit);
+    block->device = device;
+    block->fd     = -1;
+    status        = gpu_enter(state, ordinal, GPU_TO_ALLOCATE, &visit);
     if (status == MEMSPAN_OK) {
         block->epoch = atomic_load(&device->epoch);
-        status       = take(device, request, block, &given);
+        status       = device->state->driver->take_block(device, request, block, &given);
         gpu_leave(&visit);
     }
     if (status != MEMSPAN_OK) {
@@ -331,10 +338,56 @@ memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *re
     return MEMSPAN_OK;
 }
 
+/* Memory that a device may still be writing to has no other owner: it is kept until the end. */
+static memspan_status_t keep(struct gpu_device *device, struct gpu_block *block)
+{
+    struct gpu_state *state = device->state;
+
+    pthread_mutex_lock(&state->lock);
+    block->next = state->kept;
+    state->kept = block;
+    pthread_mutex_unlock(&state->lock);
+    state->services->log(MEMSPAN_LOG_WARN, state->driver->name,
+                         "%zu bytes of %s are kept: it may still use them: %s", block->size_bytes,
+                         device->info.name, memspan_error_text());
+    return memspan_error_last()->status;
+}
+
+void gpu_kept_drop(struct gpu_state *state)
+{
+    while (state->kept != NULL) {
+        struct gpu_block *block = state->kept;
+        state->kept             = block->next;
+        if (gpu_give_back(block->device, block) != MEMSPAN_OK) {
+            gpu_log_record(state, MEMSPAN_LOG_WARN, "closing");
+        }
+        free(block);
+    }
+}
+
+static memspan_status_t give_back_or_keep(struct gpu_device *device, struct gpu_block *block)
+{
+    const struct gpu_driver *driver = device->state->driver;
+    memspan_status_t waited         = MEMSPAN_OK;
+    memspan_status_t status         = MEMSPAN_OK;
+    bool idle                       = true;
+
+    if (block->epoch != atomic_load(&device->epoch)) {
+        forget(device, block);
+    } else {
+        waited = (driver->settle != NULL) ? driver->settle(device, &idle) : MEMSPAN_OK;
+        if (!idle) {
+            return keep(device, block);
+        }
+        status = gpu_give_back(device, block);
+    }
+    free(block);
+    return (status == MEMSPAN_OK) ? waited : status;
+}
+
 memspan_status_t gpu_free(void *opaque, int ordinal, const memspan_block_t *given)
 {
     struct gpu_state *state = opaque;
-    struct gpu_device *device;
     struct gpu_block *block;
     struct gpu_visit visit;
     memspan_status_t status;
@@ -353,13 +406,7 @@ memspan_status_t gpu_free(void *opaque, int ordinal, const memspan_block_t *give
         free(block);
         return MEMSPAN_OK;
     }
-    device = visit.device;
-    if (block->epoch != atomic_load(&device->epoch)) {
-        forget(device, block);
-    } else {
-        status = give_back(device, block);
-    }
+    status = give_back_or_keep(visit.device, block);
     gpu_leave(&visit);
-    free(block);
     return status;
 }

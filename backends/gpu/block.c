@@ -25,18 +25,17 @@ void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block)
     pthread_mutex_unlock(&state->lock);
 }
 
-char *gpu_block_base(struct gpu_state *state, const void *address)
+struct gpu_block *gpu_block_find(struct gpu_state *state, const void *address)
 {
-    const struct gpu_block *block;
-    char *base = NULL;
+    struct gpu_block *block;
 
     pthread_mutex_lock(&state->lock);
-    for (block = state->blocks; (block != NULL) && (base == NULL); block = block->next) {
+    for (block = state->blocks; block != NULL; block = block->next) {
         if (((const char *)address >= block->base) &&
             ((const char *)address < block->base + block->size_bytes)) {
-            base = block->base;
+            break;
         }
     }
     pthread_mutex_unlock(&state->lock);
-    return base;
+    return block;
 }

@@ -119,7 +119,7 @@ memspan_status_t gpu_devices_find(struct gpu_state *state)
     int count                       = 0;
     gpu_answer_t answer             = driver->count(state, &count);
     memspan_status_t status;
-    char words[96];
+    char words[96] = "";
     int i;
 
     if ((answer.code != GPU_SUCCESS) || (count <= 0)) {
@@ -143,9 +143,12 @@ memspan_status_t gpu_devices_find(struct gpu_state *state)
     for (i = 0; i < count; i++) {
         struct gpu_device *device = state->devices[i];
         fill_kinds(device);
-        driver->words(device, words, sizeof(words));
-        state->services->log(MEMSPAN_LOG_INFO, driver->name, "device %d: %s, %s, %s", i,
-                             device->info.name, device->info.driver, words);
+        if (driver->words != NULL) {
+            driver->words(device, words, sizeof(words));
+        }
+        state->services->log(MEMSPAN_LOG_INFO, driver->name, "device %d: %s, %s%s%s", i,
+                             device->info.name, device->info.driver, (words[0] != '\0') ? ", " : "",
+                             words);
     }
     return MEMSPAN_OK;
 }
@@ -157,6 +160,9 @@ static uint64_t free_bytes(struct gpu_device *device)
     struct gpu_visit visit;
     bool fine;
 
+    if (driver->free_bytes != NULL) {
+        return driver->free_bytes(device);
+    }
     if (device->facts.integrated) {
         return gpu_host_available();
     }
@@ -225,13 +231,15 @@ void gpu_reach_source(void *opaque, int home, memspan_kind_t kind, int from, cha
 {
     const struct gpu_state *state   = opaque;
     const struct gpu_driver *driver = state->driver;
+    const char *access              = driver->names[GPU_NAME_ACCESS];
 
     text[0] = '\0';
     if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
         return;
     }
     if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
-        snprintf(text, size, "%s", (from == home) ? "its own" : "the device's attributes");
+        access = (access != NULL) ? access : "the device's attributes";
+        snprintf(text, size, "%s", (from == home) ? "its own" : access);
     } else if (from < 0) {
         snprintf(text, size, "%s", driver->names[GPU_NAME_COPY]);
     } else {

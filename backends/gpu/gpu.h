@@ -2,10 +2,11 @@
 #ifndef MEMSPAN_BACKENDS_GPU_GPU_H
 #define MEMSPAN_BACKENDS_GPU_GPU_H
 
-/* What backends share whose driver has one address space for host and devices, streams in order,
- * and something that is current on a thread (CUDA's context, HIP's device). The driver fills
+/* What backends share whose driver has one address space for host and devices, and streams in
+ * order; some have what is current on a thread (CUDA's context, HIP's device). The driver fills
  * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
- * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code.
+ * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code; a
+ * driver with other numbers has none of them but 0.
  *
  * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
  * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
@@ -13,7 +14,7 @@
  *
  * Locks: gpu_device::lock guards what is made later on (contexts, queues, modules),
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
- * lock takes no other; the driver is called under both, and never calls back. */
+ * lock takes no other of these; the driver is called under both, and never calls back. */
 
 #include "backends/gpu/kernel_name.h"
 #include <memspan/backend.h>
@@ -25,6 +26,7 @@
 #include <sys/types.h>
 
 enum gpu_code {
+    GPU_RECORDED                 = -1, /* the failure is in the thread's record already */
     GPU_SUCCESS                  = 0,
     GPU_INVALID_VALUE            = 1,
     GPU_DEINITIALIZED            = 4,
@@ -64,7 +66,8 @@ struct gpu_registration;
 
 /* memspan_block_t::cookie. */
 struct gpu_block {
-    struct gpu_block *next; /* gpu_state::blocks */
+    struct gpu_block *next; /* gpu_state::blocks, or kept */
+    struct gpu_device *device;
     enum gpu_made made;
     char *base; /* what the driver gave; the block may start later */
     size_t size_bytes;
@@ -106,6 +109,7 @@ struct gpu_device {
     struct gpu_state *state;
     int id; /* the driver's */
     int ordinal;
+    int group;                  /* host pages are registered for all devices of a group at once */
     memspan_device_info_t info; /* all but free_bytes */
     struct gpu_facts facts;
     _Atomic uint64_t managed_bytes; /* given and not given back */
@@ -123,7 +127,7 @@ enum gpu_peer {
     GPU_PEER_BROKEN   /* the driver said so, and then it could not be enabled */
 };
 
-/* Host pages in the driver's table, for all devices at once. */
+/* Host pages in the driver's table, for all devices of home's group at once. */
 struct gpu_registration {
     struct gpu_registration *next;
     char *address;
@@ -148,6 +152,7 @@ struct gpu_state {
     pthread_mutex_t lock;
     struct gpu_registration *registrations;
     struct gpu_block *blocks; /* all of ours */
+    struct gpu_block *kept;   /* given back to us while a device may still use them */
 };
 
 /* What the driver knows of an address. */
@@ -204,34 +209,38 @@ struct gpu_blocks {
 /* The largest that drivers take: an int. */
 #define GPU_STRIDE_MAX ((size_t)INT32_MAX)
 
-/* A driver. Functions that answer a gpu_answer_t make one call; a call that this version of the
- * driver lacks has the name NULL and code 0. Those that return a status have recorded their
- * failure. A device is current where no comment says otherwise. */
+/* A driver. Functions that answer a gpu_answer_t make one call, or record what failed themselves
+ * (GPU_RECORDED); a call that this version of the driver lacks has the name NULL and code 0. Those
+ * that return a status have recorded their failure. A device is current where no comment says
+ * otherwise. */
 struct gpu_driver {
     const char *name;                   /* the backend's */
     const char *title;                  /* in messages: "CUDA" */
     const char *magic;                  /* of its tokens, 7 characters */
-    const char *names[5];               /* enum gpu_name */
+    const char *names[7];               /* enum gpu_name */
     size_t state_size;                  /* of the record that begins with struct gpu_state */
     size_t device_size;                 /* ... with struct gpu_device */
+    size_t block_size;                  /* ... with struct gpu_block */
     const struct gpu_meaning *meanings; /* ended by hint and status 0 */
     bool registers_twice;  /* takes registered pages again, and forgets both with the first */
     bool opens_hidden;     /* opens memory of devices that this process does not see */
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
+    bool moves_any;        /* prefetches managed memory that is used by one side at a time, too */
+    bool hex_codes;        /* its documents have its answers in base 16 */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
      * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
     memspan_status_t (*load)(struct gpu_state *state);
     gpu_answer_t (*count)(const struct gpu_state *state, int *count_p);
     memspan_status_t (*fill)(struct gpu_device *device);
-    void (*probe)(struct gpu_state *state); /* or NULL */
-    void (*words)(const struct gpu_device *device, char *text, size_t size);
-    void (*drop)(struct gpu_state *state); /* or NULL */
+    void (*probe)(struct gpu_state *state);                                  /* or NULL */
+    void (*words)(const struct gpu_device *device, char *text, size_t size); /* or NULL */
+    void (*drop)(struct gpu_state *state); /* or NULL; the devices are closed and still there */
     void (*explain)(const struct gpu_state *state, int code, const char **name_p,
                     const char **words_p);
     void (*forget_error)(const struct gpu_state *state); /* or NULL */
 
-    /* What is current. enter() is told by leave() what was before. */
+    /* What is current; both NULL: nothing is. leave() is told what enter() said was before. */
     memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
     void (*leave)(struct gpu_device *device, int before);
     gpu_answer_t (*exchange_capture)(const struct gpu_state *state, int *mode);
@@ -245,6 +254,8 @@ struct gpu_driver {
     gpu_answer_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
     gpu_answer_t (*total)(const struct gpu_device *device, size_t *bytes_p);
     gpu_answer_t (*available)(const struct gpu_device *device, size_t *bytes_p);
+    /* In place of available(); or NULL. No device is current. */
+    uint64_t (*free_bytes)(const struct gpu_device *device);
     gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
                               int *can_p);
     gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
@@ -260,7 +271,12 @@ struct gpu_driver {
                                   const struct gpu_device *from);
 
     /* Memory. */
+    uint64_t (*most_bytes)(const struct gpu_device *device, memspan_kind_t kind); /* or NULL */
     memspan_status_t (*check)(const struct gpu_device *device, const memspan_request_t *request);
+    /* gpu_take_block(), or the driver's own: then there are no take_device(), take_coherent(),
+     * give_mapped() and advise(). */
+    memspan_status_t (*take_block)(struct gpu_device *device, const memspan_request_t *request,
+                                   struct gpu_block *block, memspan_block_t *given);
     gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
                          void **base_p);
     gpu_answer_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
@@ -269,21 +285,32 @@ struct gpu_driver {
     memspan_status_t (*take_coherent)(struct gpu_device *device, const memspan_request_t *request,
                                       struct gpu_block *block, memspan_block_t *given);
     memspan_status_t (*give_mapped)(struct gpu_device *device, struct gpu_block *block);
+    /* NULL: give() waits for what uses the memory. Else this waits for all that may use memory of
+     * the device, and returns what went wrong first; *idle_p: nothing runs any more, or ever will.
+     */
+    memspan_status_t (*settle)(struct gpu_device *device, bool *idle_p);
+    void (*unshare)(struct gpu_block *block); /* before give(); or NULL */
     memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block);
     gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
-    gpu_answer_t (*unregister_pages)(const struct gpu_state *state, void *address);
+    gpu_answer_t (*unregister_pages)(const struct gpu_device *home, void *address);
+    /* Whether pages of a range, of which @p r has some, may be used by it. NULL: all of them must
+     * be its. */
+    memspan_status_t (*check_reuse)(const struct gpu_registration *r, const void *address,
+                                    size_t size);
+    /* Where the device sees registered pages; NULL: at the host's address. */
     gpu_answer_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
     memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
                             struct gpu_pointer *answer_p);
     /* A device's ordinal, or a negative number. */
-    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer, int *where_p);
+    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
+                                  int *where_p); /* or NULL */
 
     /* Work. */
     gpu_answer_t (*make_stream)(struct gpu_device *device, void **stream_p);
     gpu_answer_t (*drop_stream)(const struct gpu_state *state, void *stream);
     gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait_for_device)(const struct gpu_state *state);
+    gpu_answer_t (*wait_for_device)(const struct gpu_device *device);
     gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
     gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
     gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
@@ -291,13 +318,16 @@ struct gpu_driver {
     gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
 
-    /* Kernels; the device's lock held for the two in the middle. */
-    memspan_status_t (*check_kernels)(const struct gpu_device *device);
+    /* Kernels; the device's lock held for get_kernel(), start() and start_call(). */
+    memspan_status_t (*check_kernels)(const struct gpu_device *device); /* or NULL */
     /* @p place, @p name: of gpu_kernel_find(). */
     memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
                                    void **function_p);
     gpu_answer_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
                           unsigned threads, void **arguments);
+    /* In place of start(), of whatever that kernel takes; or NULL. */
+    memspan_status_t (*start_call)(struct gpu_queue *queue, void *function,
+                                   const memspan_kernel_call_t *call);
     void (*drop_kernels)(struct gpu_device *device);
 
     /* Other processes and network cards. sync_copies(): from now on the program's synchronous
@@ -305,7 +335,7 @@ struct gpu_driver {
     void (*sync_copies)(struct gpu_device *device, const void *address);
     gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
     gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
-    /* NULL: it maps nothing. */
+    /* NULL: it maps nothing. Where ipc_get() is NULL, these two share all memory. */
     memspan_status_t (*export_mapped)(const struct gpu_device *device, struct gpu_block *block,
                                       struct gpu_token *token);
     memspan_status_t (*open_mapped)(struct gpu_device *device, struct gpu_token *token,
@@ -320,7 +350,9 @@ enum gpu_name {
     GPU_NAME_CONCURRENT,  /* ... of concurrent managed access */
     GPU_NAME_NO_REGISTER, /* why host pages are not taken */
     GPU_NAME_NO_DMABUF,   /* what dma-buf takes */
-    GPU_NAME_COPY         /* the call that copies */
+    GPU_NAME_COPY,        /* the call that copies */
+    GPU_NAME_EARLY,       /* the hint for a forked child; NULL: the usual one */
+    GPU_NAME_ACCESS       /* who says how memory is reached; NULL: the device's attributes */
 };
 
 /* status.c: errors. */
@@ -389,6 +421,11 @@ void gpu_reach_source(void *state, int home, memspan_kind_t kind, int from, char
 memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p);
 memspan_status_t gpu_free(void *state, int ordinal, const memspan_block_t *block);
+memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *block);
+/* Give back what was kept, when nothing can be running. */
+void gpu_kept_drop(struct gpu_state *state);
+memspan_status_t gpu_take_block(struct gpu_device *device, const memspan_request_t *request,
+                                struct gpu_block *block, memspan_block_t *given);
 /* Parts of gpu_driver::take_device() and take_coherent(). */
 memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
                           const memspan_request_t *request, struct gpu_block *block);
@@ -402,8 +439,8 @@ memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request
 
 void gpu_block_insert(struct gpu_state *state, struct gpu_block *block);
 void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block);
-/* What the driver gave for the block that holds @p address, or NULL. */
-char *gpu_block_base(struct gpu_state *state, const void *address);
+/* The block that holds @p address, or NULL; it stays while the memory is in use. */
+struct gpu_block *gpu_block_find(struct gpu_state *state, const void *address);
 
 /* import.c: host pages in the driver's table. */
 
@@ -423,6 +460,9 @@ memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t siz
 
 /* @p queue, or the device's own for NULL. Device current. */
 memspan_status_t gpu_queue_get(struct gpu_device *device, void *queue, struct gpu_queue **queue_p);
+memspan_status_t gpu_queue_wait(const struct gpu_queue *queue);
+/* Room for partial sums on it. The device's lock held. */
+memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_bytes);
 void gpu_queue_drop(struct gpu_queue *queue);
 memspan_status_t gpu_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *queue);
@@ -467,23 +507,25 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
 
 /* The operations that each driver has under the same names. */
 #define GPU_DRIVER_CALLS                                                                           \
-    .count = count, .explain = explain, .exchange_capture = exchange_capture,                      \
-    .attribute = attribute, .total = total, .available = available, .can_reach = can_reach,        \
-    .enable_peer = enable_peer, .take = take, .give = give, .advise = advise,                      \
-    .register_pages = register_pages, .unregister_pages = unregister_pages, .seen_at = seen_at,    \
-    .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
-    .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
-    .copy = copy, .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch,      \
-    .start = start, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .block_size = sizeof(struct gpu_block), .take_block = gpu_take_block, .count = count,          \
+    .explain = explain, .exchange_capture = exchange_capture, .attribute = attribute,              \
+    .total = total, .available = available, .can_reach = can_reach, .enable_peer = enable_peer,    \
+    .take = take, .give = give, .advise = advise, .register_pages = register_pages,                \
+    .unregister_pages = unregister_pages, .seen_at = seen_at, .ask = ask,                          \
+    .last_prefetch = last_prefetch, .make_stream = make_stream, .drop_stream = drop_stream,        \
+    .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy,                     \
+    .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
+    .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
-/* The members of a backend's table that are the same for all drivers. */
+/* The members of a backend's table that are the same for all drivers; copy_blocks is for those that
+ * have it. */
 #define GPU_BACKEND_TABLE                                                                          \
     .abi = MEMSPAN_BACKEND_ABI, .struct_size = sizeof(memspan_backend_t),                          \
     .flags = MEMSPAN_BACKEND_OPENS_APART, .close = gpu_close, .device_count = gpu_device_count,    \
     .device_describe = gpu_device_describe, .reach = gpu_reach, .alloc = gpu_alloc,                \
     .free = gpu_free, .import = gpu_import, .release = gpu_release,                                \
-    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .copy_blocks = gpu_copy_blocks,    \
-    .fill = gpu_fill, .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,            \
+    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .fill = gpu_fill,                  \
+    .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,                              \
     .queue_destroy = gpu_queue_destroy, .prefetch = gpu_prefetch, .launch = gpu_launch,            \
     .ipc_export = gpu_ipc_export, .ipc_import = gpu_ipc_import, .ipc_close = gpu_ipc_close,        \
     .dmabuf_export = gpu_dmabuf_export, .reach_source = gpu_reach_source

@@ -15,25 +15,19 @@ static bool is_there(const struct gpu_registration *r)
     return r->epoch == atomic_load(&r->home->epoch);
 }
 
-/* The registration that holds all of the range, or NULL. *partly_p: one holds a part. Lock held, as
- * for all until gpu_register(). */
-static struct gpu_registration *find(struct gpu_state *state, const char *address,
-                                     size_t size_bytes, bool *partly_p)
+/* The registration that holds the range or a part of it, or NULL; registrations do not overlap.
+ * Lock held, as for all until gpu_register(). */
+static struct gpu_registration *find(const struct gpu_device *device, const char *address,
+                                     size_t size_bytes)
 {
-    struct gpu_registration *r;
+    struct gpu_registration *r = device->state->registrations;
 
-    *partly_p = false;
-    for (r = state->registrations; r != NULL; r = r->next) {
-        if (!is_there(r) || (r->address >= address + size_bytes) ||
-            (address >= r->address + r->size_bytes)) {
-            continue;
-        }
-        if ((r->address <= address) && (r->address + r->size_bytes >= address + size_bytes)) {
-            return r;
-        }
-        *partly_p = true;
+    while ((r != NULL) &&
+           (!is_there(r) || (r->home->group != device->group) ||
+            (r->address >= address + size_bytes) || (address >= r->address + r->size_bytes))) {
+        r = r->next;
     }
-    return NULL;
+    return r;
 }
 
 static memspan_status_t refuse_part(const struct gpu_state *state, const void *address,
@@ -42,6 +36,17 @@ static memspan_status_t refuse_part(const struct gpu_state *state, const void *a
     return gpu_refuse(state, MEMSPAN_ERR_CONFLICT, "import the pages that are registered, or none",
                       "a part of %zu bytes at %p is registered already, by another call",
                       size_bytes, address);
+}
+
+static memspan_status_t check_reuse(const struct gpu_state *state, const struct gpu_registration *r,
+                                    const char *address, size_t size_bytes)
+{
+    if (state->driver->check_reuse != NULL) {
+        return state->driver->check_reuse(r, address, size_bytes);
+    }
+    return ((r->address <= address) && (r->address + r->size_bytes >= address + size_bytes))
+               ? MEMSPAN_OK
+               : refuse_part(state, address, size_bytes);
 }
 
 /* Whether the driver knows all of the range as host memory, in one registration or several, or none
@@ -163,7 +168,7 @@ static memspan_status_t remove_one(struct gpu_state *state,
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "these host pages are not imported");
     }
     if (last && r.ours && is_there(&r)) {
-        answer = state->driver->unregister_pages(state, r.address);
+        answer = state->driver->unregister_pages(r.home, r.address);
     }
     return ((answer.code == GPU_SUCCESS) || (answer.code == GPU_DEINITIALIZED))
                ? MEMSPAN_OK
@@ -176,21 +181,19 @@ memspan_status_t gpu_register(struct gpu_device *device, void *address, size_t s
 {
     struct gpu_state *state    = device->state;
     struct gpu_registration *r = NULL;
-    memspan_status_t status    = MEMSPAN_OK;
-    void *seen_at              = NULL;
-    bool partly                = false;
-    gpu_answer_t answer;
+    void *seen_at              = address;
+    gpu_answer_t answer        = {"", GPU_SUCCESS};
+    memspan_status_t status;
 
     pthread_mutex_lock(&state->lock);
-    r = find(state, address, size_bytes, &partly);
-    if ((r == NULL) && partly) {
-        status = refuse_part(state, address, size_bytes);
-    } else if (r == NULL) {
-        status = add(device, address, size_bytes, &r);
-    }
+    r      = find(device, address, size_bytes);
+    status = (r != NULL) ? check_reuse(state, r, address, size_bytes)
+                         : add(device, address, size_bytes, &r);
     if (status == MEMSPAN_OK) {
         r->references++;
-        answer = state->driver->seen_at(device, address, &seen_at);
+        if (state->driver->seen_at != NULL) {
+            answer = state->driver->seen_at(device, address, &seen_at);
+        }
         if (answer.code != GPU_SUCCESS) {
             (void)remove_one(state, r);
             status = gpu_error(state, answer, "%s does not see host pages at %p", device->info.name,
@@ -263,7 +266,9 @@ memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t siz
                              void *cookie)
 {
     struct gpu_visit visit;
+    memspan_status_t waited = MEMSPAN_OK;
     memspan_status_t status;
+    bool idle;
 
     (void)address;
     (void)size_bytes;
@@ -275,9 +280,13 @@ memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t siz
         gpu_registration_forget(state, cookie);
         return MEMSPAN_OK;
     }
-    if (status == MEMSPAN_OK) {
-        status = gpu_unregister(state, cookie);
-        gpu_leave(&visit);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
-    return status;
+    if (visit.device->state->driver->settle != NULL) {
+        waited = visit.device->state->driver->settle(visit.device, &idle);
+    }
+    status = gpu_unregister(state, cookie);
+    gpu_leave(&visit);
+    return (status == MEMSPAN_OK) ? waited : status;
 }

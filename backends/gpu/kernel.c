@@ -43,25 +43,6 @@ static unsigned blocks_for(const struct gpu_device *device, size_t count)
     return (blocks == 0) ? 1 : (unsigned)blocks;
 }
 
-/* Room for partial sums. */
-static memspan_status_t need_scratch(struct gpu_queue *queue)
-{
-    size_t size   = SUM_BLOCKS_MAX * sizeof(double);
-    void *scratch = NULL;
-    gpu_answer_t answer;
-
-    if (queue->scratch != NULL) {
-        return MEMSPAN_OK;
-    }
-    answer = queue->device->state->driver->take(queue->device, GPU_MADE_DEVICE, size, &scratch);
-    if (answer.code != GPU_SUCCESS) {
-        return gpu_error(queue->device->state, answer, "no %zu bytes on %s for partial sums", size,
-                         queue->device->info.name);
-    }
-    queue->scratch = scratch;
-    return MEMSPAN_OK;
-}
-
 static memspan_status_t start_sum(struct gpu_queue *queue, void *function,
                                   const memspan_kernel_call_t *call)
 {
@@ -74,7 +55,7 @@ static memspan_status_t start_sum(struct gpu_queue *queue, void *function,
         return start(queue, function, 1, GPU_BLOCK_THREADS, *call);
     }
     blocks = (blocks > SUM_BLOCKS_MAX) ? SUM_BLOCKS_MAX : blocks;
-    status = need_scratch(queue);
+    status = gpu_queue_need_scratch(queue, SUM_BLOCKS_MAX * sizeof(double));
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -93,6 +74,9 @@ static memspan_status_t start_any(struct gpu_queue *queue, const memspan_kernel_
 
     if (status != MEMSPAN_OK) {
         return status;
+    }
+    if (device->state->driver->start_call != NULL) {
+        return device->state->driver->start_call(queue, function, call);
     }
     if (call->kernel == MEMSPAN_KERNEL_SUM) {
         return start_sum(queue, function, call);
@@ -115,7 +99,7 @@ memspan_status_t gpu_launch(void *opaque_state, int ordinal, void *opaque,
     if ((status == MEMSPAN_OK) && (call == NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
     }
-    if (status == MEMSPAN_OK) {
+    if ((status == MEMSPAN_OK) && (state->driver->check_kernels != NULL)) {
         status = state->driver->check_kernels(device);
     }
     if (status != MEMSPAN_OK) {

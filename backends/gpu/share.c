@@ -36,9 +36,10 @@ static void sync_copies(struct gpu_device *device, const void *address)
 memspan_status_t gpu_ipc_export(void *opaque, int ordinal, const memspan_block_t *block,
                                 void *bytes, size_t *token_size_p)
 {
-    const struct gpu_state *state = opaque;
-    struct gpu_block *own         = block->cookie;
-    struct gpu_token token        = {0};
+    const struct gpu_state *state   = opaque;
+    const struct gpu_driver *driver = state->driver;
+    struct gpu_block *own           = block->cookie;
+    struct gpu_token token          = {0};
     struct gpu_visit visit;
     memspan_status_t status;
 
@@ -56,13 +57,13 @@ memspan_status_t gpu_ipc_export(void *opaque, int ordinal, const memspan_block_t
         return status;
     }
     sync_copies(visit.device, own->base);
-    memcpy(token.magic, state->driver->magic, sizeof(token.magic));
+    memcpy(token.magic, driver->magic, sizeof(token.magic));
     memcpy(token.uid, visit.device->info.uid, sizeof(token.uid));
     token.mapped_bytes = own->size_bytes;
     token.size_bytes   = block->size_bytes;
     token.offset       = (uint64_t)((char *)block->address - own->base);
-    status             = (own->made == GPU_MADE_MAPPED)
-                             ? state->driver->export_mapped(visit.device, own, &token)
+    status             = ((own->made == GPU_MADE_MAPPED) || (driver->ipc_get == NULL))
+                             ? driver->export_mapped(visit.device, own, &token)
                              : export_plain(visit.device, own, &token);
     gpu_leave(&visit);
     if (status == MEMSPAN_OK) {
@@ -148,7 +149,7 @@ memspan_status_t gpu_ipc_import(void *opaque, int ordinal, const void *bytes, si
                           sizeof(token), token_size);
     }
     memcpy(&token, bytes, sizeof(token));
-    own = calloc(1, sizeof(*own));
+    own = calloc(1, state->driver->block_size);
     if (own == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
@@ -164,7 +165,8 @@ memspan_status_t gpu_ipc_import(void *opaque, int ordinal, const void *bytes, si
         if (status == MEMSPAN_OK) {
             sync_copies(visit.device, own->base);
         }
-        own->epoch = atomic_load(&visit.device->epoch);
+        own->device = visit.device;
+        own->epoch  = atomic_load(&visit.device->epoch);
         gpu_leave(&visit);
     }
     if (status != MEMSPAN_OK) {

@@ -12,10 +12,12 @@ memspan_status_t gpu_device_get(void *opaque, int ordinal, struct gpu_device **d
 {
     struct gpu_state *state = opaque;
     const char *title       = state->driver->title;
+    const char *early       = state->driver->names[GPU_NAME_EARLY];
 
     if (getpid() != state->pid) {
         return gpu_refuse(state, MEMSPAN_ERR_FORKED,
-                          "start processes before the first use of a device",
+                          (early != NULL) ? early
+                                          : "start processes before the first use of a device",
                           "%s was opened by process %d; its child %d cannot use it", title,
                           (int)state->pid, (int)getpid());
     }
@@ -94,7 +96,9 @@ memspan_status_t gpu_enter(void *opaque, int ordinal, enum gpu_purpose purpose,
     if (state->driver->relaxes_always || (purpose == GPU_TO_ALLOCATE) || gives_back) {
         visit.mode = gpu_relax(state);
     }
-    status = state->driver->enter(visit.device, purpose, &visit.before);
+    if (state->driver->enter != NULL) {
+        status = state->driver->enter(visit.device, purpose, &visit.before);
+    }
     if (status != MEMSPAN_OK) {
         gpu_restore(state, visit.mode);
         return status;
@@ -107,7 +111,9 @@ void gpu_leave(const struct gpu_visit *visit)
 {
     const struct gpu_state *state = visit->device->state;
 
-    state->driver->leave(visit->device, visit->before);
+    if (state->driver->leave != NULL) {
+        state->driver->leave(visit->device, visit->before);
+    }
     gpu_restore(state, visit->mode);
 }
 
@@ -129,7 +135,7 @@ gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages)
             gpu_log_record(state, MEMSPAN_LOG_WARN, "waiting for the users of memory");
             continue;
         }
-        answer = state->driver->wait_for_device(state);
+        answer = state->driver->wait_for_device(user);
         gpu_leave(&visit);
         first = (first.code == GPU_SUCCESS) ? answer : first;
     }
@@ -201,13 +207,17 @@ void gpu_peers_enable(struct gpu_device *home)
 
 /* ---- opening and closing ---- */
 
-static void drop_device(struct gpu_device *device, bool ours)
+static void close_device(struct gpu_device *device)
 {
     const struct gpu_driver *driver = device->state->driver;
     struct gpu_visit visit;
 
-    if (ours && gpu_is_awake(device) &&
+    if (gpu_is_awake(device) &&
         (gpu_enter(device->state, device->ordinal, GPU_TO_GIVE_BACK, &visit) == MEMSPAN_OK)) {
+        if (driver->settle != NULL) {
+            (void)gpu_log_failure(device->state, driver->wait_for_device(device),
+                                  "closing a device");
+        }
         if (device->queue != NULL) {
             gpu_queue_drop(device->queue);
             device->queue = NULL;
@@ -215,15 +225,19 @@ static void drop_device(struct gpu_device *device, bool ours)
         driver->drop_kernels(device);
         gpu_leave(&visit);
     }
+    if ((driver->close != NULL) && !atomic_load(&device->state->ended)) {
+        driver->close(device);
+    }
+}
+
+static void free_device(struct gpu_device *device)
+{
     while (device->forgotten != NULL) {
         struct gpu_queue *next = device->forgotten->next;
         free(device->forgotten);
         device->forgotten = next;
     }
     free(device->queue);
-    if (ours && (driver->close != NULL) && !atomic_load(&device->state->ended)) {
-        driver->close(device);
-    }
     pthread_mutex_destroy(&device->lock);
     free(device);
 }
@@ -235,16 +249,22 @@ static void drop(struct gpu_state *state)
     bool ours = (getpid() == state->pid);
     int i;
 
-    for (i = 0; i < state->device_count; i++) {
-        drop_device(state->devices[i], ours);
+    for (i = 0; ours && (i < state->device_count); i++) {
+        close_device(state->devices[i]);
     }
     while (state->registrations != NULL) {
         struct gpu_registration *next = state->registrations->next;
         free(state->registrations);
         state->registrations = next;
     }
+    if (ours) {
+        gpu_kept_drop(state);
+    }
     if (state->driver->drop != NULL) {
         state->driver->drop(state);
+    }
+    for (i = 0; i < state->device_count; i++) {
+        free_device(state->devices[i]);
     }
     free(state->devices);
     free(state->peers);

@@ -48,6 +48,9 @@ memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, c
     char words[128];
     va_list args;
 
+    if (answer.code == GPU_RECORDED) {
+        return memspan_error_last()->status;
+    }
     va_start(args, format);
     vsnprintf(sentence, sizeof(sentence), format, args);
     va_end(args);
@@ -74,11 +77,14 @@ static bool log_answer(const struct gpu_state *state, gpu_answer_t answer,
 {
     char words[128];
 
-    if (answer.code != GPU_SUCCESS) {
+    if (answer.code == GPU_RECORDED) {
+        gpu_log_record(state, level, what);
+    } else if (answer.code != GPU_SUCCESS) {
         explain(state, answer.code, words, sizeof(words));
         gpu_forget_error(state);
-        state->services->log(level, state->driver->name, "%s: %s: %d %s", what, answer.call,
-                             answer.code, words);
+        state->services->log(level, state->driver->name,
+                             state->driver->hex_codes ? "%s: %s: %#x %s" : "%s: %s: %d %s", what,
+                             answer.call, (unsigned)answer.code, words);
     }
     return answer.code == GPU_SUCCESS;
 }

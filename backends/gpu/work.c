@@ -54,7 +54,7 @@ memspan_status_t gpu_queue_get(struct gpu_device *device, void *opaque, struct g
     return status;
 }
 
-static memspan_status_t wait(const struct gpu_queue *queue)
+memspan_status_t gpu_queue_wait(const struct gpu_queue *queue)
 {
     const struct gpu_state *state = queue->device->state;
     gpu_answer_t answer           = state->driver->wait(state, queue->stream);
@@ -64,17 +64,36 @@ static memspan_status_t wait(const struct gpu_queue *queue)
                : gpu_error(state, answer, "work on %s failed", queue->device->info.name);
 }
 
+memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_bytes)
+{
+    struct gpu_device *device = queue->device;
+    void *scratch             = NULL;
+    gpu_answer_t answer;
+
+    if (queue->scratch != NULL) {
+        return MEMSPAN_OK;
+    }
+    answer = device->state->driver->take(device, GPU_MADE_DEVICE, size_bytes, &scratch);
+    if (answer.code != GPU_SUCCESS) {
+        return gpu_error(device->state, answer, "no %zu bytes on %s for partial sums", size_bytes,
+                         device->info.name);
+    }
+    queue->scratch = scratch;
+    return MEMSPAN_OK;
+}
+
 void gpu_queue_drop(struct gpu_queue *queue)
 {
     const struct gpu_state *state = queue->device->state;
 
+    /* First, since its work may still use the scratch where giving back does not wait. */
+    (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
+                          "closing a queue");
     if (queue->scratch != NULL) {
         (void)gpu_log_failure(state,
                               state->driver->give(queue->device, GPU_MADE_DEVICE, queue->scratch),
                               "closing a queue");
     }
-    (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
-                          "closing a queue");
     free(queue);
 }
 
@@ -115,7 +134,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
     } else {
-        status = wait(queue); /* destroying it neither waits nor tells how work ended */
+        status = gpu_queue_wait(queue); /* destroying it neither waits nor tells how work ended */
         gpu_queue_drop(queue);
     }
     gpu_leave(&visit);
@@ -209,7 +228,7 @@ static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned c
         return status;
     }
     if (!p.known) {
-        status = wait(queue);
+        status = gpu_queue_wait(queue);
         if (status == MEMSPAN_OK) {
             memset(to, byte, size_bytes);
         }
@@ -272,13 +291,13 @@ memspan_status_t gpu_synchronize(void *opaque_state, int ordinal, void *opaque)
         return status;
     }
     if (all) {
-        answer = state->driver->wait_for_device(state);
+        answer = state->driver->wait_for_device(device);
         status = (answer.code == GPU_SUCCESS)
                      ? MEMSPAN_OK
                      : gpu_error(state, answer, "work on %s failed", device->info.name);
     } else {
         status = gpu_queue_get(device, opaque, &queue);
-        status = (status == MEMSPAN_OK) ? wait(queue) : status;
+        status = (status == MEMSPAN_OK) ? gpu_queue_wait(queue) : status;
     }
     gpu_leave(&visit);
     return status;
@@ -303,7 +322,8 @@ static memspan_status_t move(const struct gpu_queue *queue, const void *pointer,
                           "the memory at %p is not managed: it does not move", pointer);
     }
     if (((device->info.capabilities & MEMSPAN_CAN_PREFETCH) == 0) ||
-        ((to != MEMSPAN_HOST) && !state->devices[to]->facts.concurrent)) {
+        ((to != MEMSPAN_HOST) && !state->driver->moves_any &&
+         !state->devices[to]->facts.concurrent)) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
                           "the memory at %p does not move by request (%s 0)", pointer,
                           state->driver->names[GPU_NAME_CONCURRENT]);
@@ -353,7 +373,8 @@ static int resident_of(const struct gpu_state *state, const struct gpu_pointer *
 
     if (!p->managed) {
         where = p->on_host ? MEMSPAN_HOST : p->ordinal;
-    } else if (!gpu_log_failure(state, state->driver->last_prefetch(state, pointer, &where),
+    } else if ((state->driver->last_prefetch != NULL) &&
+               !gpu_log_failure(state, state->driver->last_prefetch(state, pointer, &where),
                                 "where managed memory is")) {
         where = MEMSPAN_HOST;
     }
@@ -374,7 +395,7 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
                           pointer, state->driver->title);
     }
     /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
-    if ((gpu_block_base(state, pointer) != NULL) || (gpu_block_base(state, p.base) != NULL)) {
+    if ((gpu_block_find(state, pointer) != NULL) || (gpu_block_find(state, p.base) != NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }
     *facts_p = (memspan_pointer_facts_t){

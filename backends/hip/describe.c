@@ -357,7 +357,7 @@ void hip_probe(struct gpu_state *state)
         for (i = 0; i < state->device_count; i++) {
             try_device(state->devices[i], page);
         }
-        (void)gpu_log_failure(state, state->driver->unregister_pages(state, page),
+        (void)gpu_log_failure(state, state->driver->unregister_pages(state->devices[0], page),
                               "a page is tried");
     }
     munmap(page, size);

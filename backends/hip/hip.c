@@ -127,8 +127,8 @@ GPU_CALL(exchange_capture(const struct gpu_state *state, int *mode),
 GPU_CALL(register_pages(struct gpu_device *device, void *address, size_t size), "hipHostRegister",
          HIP(device)->hipHostRegister(address, size,
                                       HIP_HOST_REGISTER_PORTABLE | HIP_HOST_REGISTER_MAPPED))
-GPU_CALL(unregister_pages(const struct gpu_state *state, void *address), "hipHostUnregister",
-         hip_calls(state)->hipHostUnregister(address))
+GPU_CALL(unregister_pages(const struct gpu_device *home, void *address), "hipHostUnregister",
+         HIP(home)->hipHostUnregister(address))
 GPU_CALL(seen_at(const struct gpu_device *device, void *address, void **seen_at_p),
          "hipHostGetDevicePointer", HIP(device)->hipHostGetDevicePointer(seen_at_p, address, 0))
 GPU_CALL(last_prefetch(const struct gpu_state *state, const void *pointer, int *where_p),
@@ -144,8 +144,8 @@ GPU_CALL(drop_stream(const struct gpu_state *state, void *stream), "hipStreamDes
          hip_calls(state)->hipStreamDestroy(stream))
 GPU_CALL(wait_for_stream(const struct gpu_state *state, void *stream), "hipStreamSynchronize",
          hip_calls(state)->hipStreamSynchronize(stream))
-GPU_CALL(wait_for_device(const struct gpu_state *state), "hipDeviceSynchronize",
-         hip_calls(state)->hipDeviceSynchronize())
+GPU_CALL(wait_for_device(const struct gpu_device *device), "hipDeviceSynchronize",
+         HIP(device)->hipDeviceSynchronize())
 GPU_CALL(copy(const struct gpu_queue *queue, void *to, const void *from, size_t size),
          "hipMemcpyAsync",
          HIP(queue->device)->hipMemcpyAsync(to, from, size, HIP_MEMCPY_DEFAULT, queue->stream))
@@ -329,10 +329,11 @@ static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
 static memspan_status_t export_by_hip(const struct gpu_device *device, const void *address,
                                       size_t size, int *fd_p, uint64_t *offset_p)
 {
-    uintptr_t page  = msp_page_size();
-    uintptr_t base  = (uintptr_t)gpu_block_base(device->state, address);
-    uintptr_t first = ((base != 0) ? base : (uintptr_t)address) & ~(page - 1);
-    int fd          = -1;
+    const struct gpu_block *block = gpu_block_find(device->state, address);
+    uintptr_t page                = msp_page_size();
+    uintptr_t first =
+        (uintptr_t)((block != NULL) ? block->base : (const char *)address) & ~(page - 1);
+    int fd = -1;
     hip_result_t code =
         hip_calls(device->state)
             ->hipMemGetHandleForAddressRange(&fd, (void *)first,
@@ -424,6 +425,11 @@ static const memspan_backend_option_t options[] = {
 };
 
 const memspan_backend_t msp_backend_hip = {
-    GPU_BACKEND_TABLE,    .name = "hip",      .title = "HIP runtime of ROCm",
-    .open = open_backend, .options = options, .option_count = sizeof(options) / sizeof(options[0]),
+    GPU_BACKEND_TABLE,
+    .name         = "hip",
+    .title        = "HIP runtime of ROCm",
+    .open         = open_backend,
+    .copy_blocks  = gpu_copy_blocks,
+    .options      = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
 };

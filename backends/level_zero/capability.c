@@ -14,9 +14,9 @@ enum {
     ATOMICS = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC
 };
 
-static void fill_access(struct lz_device *device)
+static void fill_access(struct gpu_device *device)
 {
-    const struct lz_facts *f    = &device->facts;
+    const struct lz_facts *f    = &lz_device(device)->facts;
     memspan_device_info_t *info = &device->info;
     bool atomics =
         ((f->host_access & (USABLE | AT_ONCE | ATOMICS)) == (USABLE | AT_ONCE | ATOMICS));
@@ -29,25 +29,26 @@ static void fill_access(struct lz_device *device)
                        "sharedSystemAllocCapabilities %#x", f->system_access);
     msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x%s",
                        f->host_access, f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
-    msp_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(device), "%s",
-                       lz_import_words(device));
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT,
+                       device->facts.registers || device->facts.needs_no_import, "%s",
+                       lz_import_source(device));
     msp_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,
                        "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
-    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated,
-                       "ZE_DEVICE_PROPERTY_FLAG_INTEGRATED %d", f->integrated);
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->facts.integrated,
+                       "ZE_DEVICE_PROPERTY_FLAG_INTEGRATED %d", device->facts.integrated);
 }
 
-static void fill_sharing(struct lz_device *device)
+static void fill_sharing(struct gpu_device *device)
 {
-    const struct lz_facts *f    = &device->facts;
+    const struct lz_facts *f    = &lz_device(device)->facts;
     memspan_device_info_t *info = &device->info;
     bool fetched                = gpu_offers_fds();
-    bool ipc = device->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
+    bool ipc = lz_device(device)->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
 
     msp_capability_set(info, MEMSPAN_CAN_IPC, ipc,
                        "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x%s; "
                        "the other process must see the device",
-                       device->driver->shares, f->device_access,
+                       lz_device(device)->driver->shares, f->device_access,
                        fetched ? "" : ", pidfd_getfd is forbidden");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
                        "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
@@ -59,9 +60,9 @@ static void fill_sharing(struct lz_device *device)
                        f->fp64, f->fp64 ? "" : ": kernels without double precision run");
 }
 
-static void fill_modes(struct lz_device *device)
+static void fill_modes(struct gpu_device *device)
 {
-    const struct lz_facts *f    = &device->facts;
+    const struct lz_facts *f    = &lz_device(device)->facts;
     memspan_device_info_t *info = &device->info;
     bool system                 = (f->system_access & USABLE) != 0;
     bool at_once                = (f->shared_access & AT_ONCE) != 0;
@@ -82,31 +83,20 @@ static void fill_modes(struct lz_device *device)
                  at_once ? "" : "it cannot be turned on: the device does not fault on pages");
 }
 
-void lz_device_fill_capabilities(struct lz_device *device)
+void lz_fill_capabilities(struct gpu_device *device)
 {
     fill_access(device);
     fill_sharing(device);
     fill_modes(device);
 }
 
-void lz_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text, size_t size)
+void lz_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,
+                    size_t size)
 {
-    const struct lz_state *state = opaque;
-    enum lz_peer peer;
-
-    text[0] = '\0';
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
+    if (lz_device(from)->driver != lz_device(home)->driver) {
+        snprintf(text, size, "two drivers of Level Zero share nothing");
         return;
     }
-    if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
-        snprintf(text, size, "%s", (from == home) ? "its own" : "memory access properties");
-    } else if (from < 0) {
-        snprintf(text, size, "zeCommandListAppendMemoryCopy; the host has no mapping");
-    } else if (state->devices[from].driver != state->devices[home].driver) {
-        snprintf(text, size, "two drivers of Level Zero share nothing");
-    } else {
-        peer = lz_peer_get(state, from, home);
-        snprintf(text, size, "zeDeviceCanAccessPeer %d, ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS %d",
-                 peer != LZ_PEER_NO, peer == LZ_PEER_ATOMIC);
-    }
+    snprintf(text, size, "zeDeviceCanAccessPeer %d, ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS %d",
+             gpu_peer_can(home->state, from->ordinal, home->ordinal), lz_peer_atomics(from, home));
 }

@@ -10,29 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-memspan_status_t lz_device_get(void *opaque, int ordinal, struct lz_device **device_p)
-{
-    struct lz_state *state = opaque;
-
-    if (getpid() != state->pid) {
-        return lz_refuse(state, MEMSPAN_ERR_FORKED, "start processes before Level Zero is used",
-                         "Level Zero was opened by process %d; its child %d cannot use it",
-                         (int)state->pid, (int)getpid());
-    }
-    if ((ordinal < 0) || (ordinal >= state->device_count)) {
-        return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
-                         "no Level Zero device %d: there are %d", ordinal, state->device_count);
-    }
-    *device_p = &state->devices[ordinal];
-    return MEMSPAN_OK;
-}
-
-int lz_device_find(const struct lz_state *state, lz_device_h handle)
+int lz_device_find(const struct gpu_state *state, lz_device_h handle)
 {
     int i;
 
     for (i = 0; (handle != NULL) && (i < state->device_count); i++) {
-        if (state->devices[i].handle == handle) {
+        if (lz_device(state->devices[i])->handle == handle) {
             return i;
         }
     }
@@ -42,23 +25,24 @@ int lz_device_find(const struct lz_state *state, lz_device_h handle)
 /* ---- drivers ---- */
 
 /* Which of the extensions we use it has. */
-static memspan_status_t read_extensions(struct lz_state *state, struct lz_driver *driver)
+static memspan_status_t read_extensions(struct gpu_state *state, struct lz_driver *driver)
 {
     uint32_t count      = 0;
     lz_extension_t *all = NULL;
     bool has_memmap     = false;
-    lz_result_t code    = state->ze.zeDriverGetExtensionProperties(driver->handle, &count, NULL);
+    lz_result_t code =
+        lz_calls(state)->zeDriverGetExtensionProperties(driver->handle, &count, NULL);
     uint32_t i;
 
     if ((code == ZE_RESULT_SUCCESS) && (count > 0)) {
         all = calloc(count, sizeof(*all));
         if (all == NULL) {
-            return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for extensions");
+            return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for extensions");
         }
-        code = state->ze.zeDriverGetExtensionProperties(driver->handle, &count, all);
+        code = lz_calls(state)->zeDriverGetExtensionProperties(driver->handle, &count, all);
     }
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDriverGetExtensionProperties", code, "extensions of a driver");
+    if (!gpu_log_failure(state, LZ_ANSWER("zeDriverGetExtensionProperties", code),
+                         "extensions of a driver")) {
         count = 0;
     }
     for (i = 0; i < count; i++) {
@@ -76,174 +60,163 @@ static memspan_status_t read_extensions(struct lz_state *state, struct lz_driver
 }
 
 /* With several drivers the loader returns handles of its own. */
-static lz_driver_h translate(const struct lz_state *state, lz_driver_h handle)
+static lz_driver_h translate(const struct gpu_state *state, lz_driver_h handle)
 {
     void *own = NULL;
 
-    if ((state->ze.zelLoaderTranslateHandle == NULL) ||
-        (state->ze.zelLoaderTranslateHandle(LZ_HANDLE_DRIVER, handle, &own) != ZE_RESULT_SUCCESS)) {
+    if ((lz_calls(state)->zelLoaderTranslateHandle == NULL) ||
+        (lz_calls(state)->zelLoaderTranslateHandle(LZ_HANDLE_DRIVER, handle, &own) !=
+         ZE_RESULT_SUCCESS)) {
         return NULL;
     }
     return own;
 }
 
-static memspan_status_t open_driver(struct lz_state *state, struct lz_driver *driver)
+static memspan_status_t open_driver(struct gpu_state *state, struct lz_driver *driver)
 {
     lz_context_desc_t desc            = {.stype = LZ_STRUCTURE_TYPE_CONTEXT_DESC};
     lz_driver_properties_t properties = {.stype = LZ_STRUCTURE_TYPE_DRIVER_PROPERTIES};
     lz_ipc_properties_t ipc           = {.stype = LZ_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES};
-    lz_result_t code = state->ze.zeDriverGetApiVersion(driver->handle, &driver->version);
+    lz_result_t code = lz_calls(state)->zeDriverGetApiVersion(driver->handle, &driver->version);
 
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDriverGetApiVersion", code, "version of a driver");
-    }
-    code = state->ze.zeDriverGetProperties(driver->handle, &properties);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDriverGetProperties", code, "properties of a driver");
-    }
+    (void)gpu_log_failure(state, LZ_ANSWER("zeDriverGetApiVersion", code), "version of a driver");
+    code = lz_calls(state)->zeDriverGetProperties(driver->handle, &properties);
+    (void)gpu_log_failure(state, LZ_ANSWER("zeDriverGetProperties", code),
+                          "properties of a driver");
     driver->own_handle = translate(state, driver->handle);
     driver->build      = properties.driverVersion;
-    code               = state->ze.zeDriverGetIpcProperties(driver->handle, &ipc);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDriverGetIpcProperties", code, "what a driver shares");
+    code               = lz_calls(state)->zeDriverGetIpcProperties(driver->handle, &ipc);
+    if (!gpu_log_failure(state, LZ_ANSWER("zeDriverGetIpcProperties", code),
+                         "what a driver shares")) {
         ipc.flags = 0;
     }
-    driver->shares =
-        ((ipc.flags & LZ_IPC_PROPERTY_FLAG_MEMORY) != 0) && (state->ze.zeMemGetIpcHandle != NULL) &&
-        (state->ze.zeMemOpenIpcHandle != NULL) && (state->ze.zeMemCloseIpcHandle != NULL);
-    code = state->ze.zeContextCreate(driver->handle, &desc, &driver->context);
+    driver->shares = ((ipc.flags & LZ_IPC_PROPERTY_FLAG_MEMORY) != 0) &&
+                     (lz_calls(state)->zeMemGetIpcHandle != NULL) &&
+                     (lz_calls(state)->zeMemOpenIpcHandle != NULL) &&
+                     (lz_calls(state)->zeMemCloseIpcHandle != NULL);
+    code = lz_calls(state)->zeContextCreate(driver->handle, &desc, &driver->context);
     if (code != ZE_RESULT_SUCCESS) {
         driver->context = NULL;
-        return lz_error(state, "zeContextCreate", code, "no context with a driver");
+        return gpu_error(state, LZ_ANSWER("zeContextCreate", code), "no context with a driver");
     }
     return read_extensions(state, driver);
 }
 
-static memspan_status_t find_drivers(struct lz_state *state)
+static memspan_status_t find_drivers(struct gpu_state *state)
 {
+    struct lz_driver *drivers;
     lz_driver_h *handles = NULL;
     uint32_t count       = 0;
-    lz_result_t code     = state->ze.zeDriverGet(&count, NULL);
+    lz_result_t code     = lz_calls(state)->zeDriverGet(&count, NULL);
     uint32_t i;
 
     if ((code != ZE_RESULT_SUCCESS) || (count == 0)) {
-        return lz_error(state, "zeDriverGet",
-                        (code == ZE_RESULT_SUCCESS) ? (lz_result_t)ZE_RESULT_ERROR_UNINITIALIZED
-                                                    : code,
-                        "the loader shows no driver");
+        return gpu_error(state,
+                         LZ_ANSWER("zeDriverGet", (code == ZE_RESULT_SUCCESS)
+                                                      ? (lz_result_t)ZE_RESULT_ERROR_UNINITIALIZED
+                                                      : code),
+                         "the loader shows no driver");
     }
-    handles        = calloc(count, sizeof(lz_driver_h));
-    state->drivers = calloc(count, sizeof(*state->drivers));
-    if ((handles == NULL) || (state->drivers == NULL)) {
+    handles                  = calloc(count, sizeof(lz_driver_h));
+    drivers                  = calloc(count, sizeof(*drivers));
+    lz_state(state)->drivers = drivers;
+    if ((handles == NULL) || (drivers == NULL)) {
         free(handles);
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for drivers");
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for drivers");
     }
-    code = state->ze.zeDriverGet(&count, handles);
+    code = lz_calls(state)->zeDriverGet(&count, handles);
     if (code != ZE_RESULT_SUCCESS) {
         free(handles);
-        return lz_error(state, "zeDriverGet", code, "the loader shows no driver");
+        return gpu_error(state, LZ_ANSWER("zeDriverGet", code), "the loader shows no driver");
     }
     for (i = 0; i < count; i++) {
-        state->drivers[i].state  = state;
-        state->drivers[i].handle = handles[i];
+        drivers[i].state  = state;
+        drivers[i].handle = handles[i];
     }
-    state->driver_count = count;
+    lz_state(state)->driver_count = count;
     free(handles);
     return MEMSPAN_OK;
 }
 
 /* ---- devices ---- */
 
-static memspan_status_t add_device(struct lz_state *state, struct lz_driver *driver,
-                                   lz_device_h handle, int parent)
+static memspan_status_t add_device(struct gpu_state *state, struct lz_driver *driver,
+                                   lz_device_h handle)
 {
-    int i                    = state->device_count;
-    struct lz_device *device = NULL;
+    struct lz_state *own   = lz_state(state);
+    struct lz_found *found = realloc(own->found, (size_t)(own->found_count + 1) * sizeof(*found));
 
-    if (i == state->device_room) {
-        int room               = (i == 0) ? 8 : 2 * i;
-        struct lz_device *more = realloc(state->devices, (size_t)room * sizeof(*more));
-        if (more == NULL) {
-            return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
-        }
-        state->devices     = more;
-        state->device_room = room;
+    if (found == NULL) {
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
     }
-    device = &state->devices[i];
-    memset(device, 0, sizeof(*device));
-    device->state   = state;
-    device->driver  = driver;
-    device->handle  = handle;
-    device->ordinal = i;
-    device->parent  = parent;
-    state->device_count++;
+    found[own->found_count++] = (struct lz_found){driver, handle};
+    own->found                = found;
     return MEMSPAN_OK;
 }
 
 /* The tiles of a device where they are wanted one by one, else the device. */
-static memspan_status_t add_tiles(struct lz_state *state, struct lz_driver *driver,
-                                  lz_device_h root, int parent)
+static memspan_status_t add_tiles(struct gpu_state *state, struct lz_driver *driver,
+                                  lz_device_h root)
 {
     uint32_t count          = 0;
     bool each               = state->services->option_number("MEMSPAN_LEVEL_ZERO_TILES") == 1;
     memspan_status_t status = MEMSPAN_OK;
     lz_device_h *tiles;
-    lz_result_t code =
-        each ? state->ze.zeDeviceGetSubDevices(root, &count, NULL) : (lz_result_t)ZE_RESULT_SUCCESS;
+    lz_result_t code = each ? lz_calls(state)->zeDeviceGetSubDevices(root, &count, NULL)
+                            : (lz_result_t)ZE_RESULT_SUCCESS;
     uint32_t i;
 
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDeviceGetSubDevices", code, "tiles of a device");
+    if (!gpu_log_failure(state, LZ_ANSWER("zeDeviceGetSubDevices", code), "tiles of a device")) {
         count = 0;
     }
     if (count == 0) {
-        return add_device(state, driver, root, parent);
+        return add_device(state, driver, root);
     }
     tiles = calloc(count, sizeof(lz_device_h));
     if (tiles == NULL) {
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for tiles");
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for tiles");
     }
-    code = state->ze.zeDeviceGetSubDevices(root, &count, tiles);
+    code = lz_calls(state)->zeDeviceGetSubDevices(root, &count, tiles);
     if (code != ZE_RESULT_SUCCESS) {
         free(tiles);
-        return lz_error(state, "zeDeviceGetSubDevices", code,
-                        "the tiles of a device cannot be listed");
+        return gpu_error(state, LZ_ANSWER("zeDeviceGetSubDevices", code),
+                         "the tiles of a device cannot be listed");
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = add_device(state, driver, tiles[i], parent);
+        status = add_device(state, driver, tiles[i]);
     }
     free(tiles);
     return status;
 }
 
-static memspan_status_t find_devices_of(struct lz_state *state, struct lz_driver *driver)
+static memspan_status_t find_devices_of(struct gpu_state *state, struct lz_driver *driver)
 {
     uint32_t count          = 0;
     lz_device_h *roots      = NULL;
     memspan_status_t status = MEMSPAN_OK;
-    lz_result_t code        = state->ze.zeDeviceGet(driver->handle, &count, NULL);
+    lz_result_t code        = lz_calls(state)->zeDeviceGet(driver->handle, &count, NULL);
     uint32_t i;
 
     if ((code == ZE_RESULT_SUCCESS) && (count > 0)) {
         roots = calloc(count, sizeof(lz_device_h));
         if (roots == NULL) {
-            return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
+            return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
         }
-        code = state->ze.zeDeviceGet(driver->handle, &count, roots);
+        code = lz_calls(state)->zeDeviceGet(driver->handle, &count, roots);
     }
     if (code != ZE_RESULT_SUCCESS) {
         free(roots);
-        return lz_error(state, "zeDeviceGet", code, "a driver shows no device");
+        return gpu_error(state, LZ_ANSWER("zeDeviceGet", code), "a driver shows no device");
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
         lz_device_properties_t properties = {.stype = LZ_STRUCTURE_TYPE_DEVICE_PROPERTIES};
-        code                              = state->ze.zeDeviceGetProperties(roots[i], &properties);
+        code = lz_calls(state)->zeDeviceGetProperties(roots[i], &properties);
         if (code != ZE_RESULT_SUCCESS) {
-            status = lz_error(state, "zeDeviceGetProperties", code,
-                              "Level Zero device %u does not tell what it is", i);
+            status = gpu_error(state, LZ_ANSWER("zeDeviceGetProperties", code),
+                               "Level Zero device %u does not tell what it is", i);
         } else if (properties.type == LZ_DEVICE_TYPE_GPU) {
             /* Others (neural processors) have no memory that kernels of ours could use. */
-            status = add_tiles(state, driver, roots[i], (int)i);
+            status = add_tiles(state, driver, roots[i]);
         }
     }
     free(roots);
@@ -252,120 +225,100 @@ static memspan_status_t find_devices_of(struct lz_state *state, struct lz_driver
 
 /* ---- who reaches whom ---- */
 
-static enum lz_peer ask_peer(const struct lz_device *from, const struct lz_device *home)
+gpu_answer_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p)
 {
-    const struct lz_state *state = from->state;
-    lz_p2p_properties_t p2p      = {.stype = LZ_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
-    uint8_t can                  = 0;
-    lz_result_t code;
+    uint8_t can      = 0;
+    lz_result_t code = ZE_RESULT_SUCCESS;
 
-    if ((from == home) || (from->driver != home->driver)) {
-        return LZ_PEER_NO;
+    if (lz_device(from)->driver == lz_device(home)->driver) {
+        code = lz_calls(from->state)
+                   ->zeDeviceCanAccessPeer(lz_device(from)->handle, lz_device(home)->handle, &can);
     }
-    code = state->ze.zeDeviceCanAccessPeer(from->handle, home->handle, &can);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDeviceCanAccessPeer", code, "reach between devices");
-        return LZ_PEER_NO;
-    }
-    if (can == 0) {
-        return LZ_PEER_NO;
-    }
-    code = state->ze.zeDeviceGetP2PProperties(from->handle, home->handle, &p2p);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeDeviceGetP2PProperties", code, "reach between devices");
-        return LZ_PEER_YES;
-    }
-    return ((p2p.flags & LZ_DEVICE_P2P_PROPERTY_FLAG_ATOMICS) != 0) ? LZ_PEER_ATOMIC : LZ_PEER_YES;
+    *can_p = can;
+    return LZ_ANSWER("zeDeviceCanAccessPeer", code);
 }
 
-enum lz_peer lz_peer_get(const struct lz_state *state, int from, int home)
+static bool ask_atomics(const struct gpu_device *from, const struct gpu_device *home)
 {
-    return state->peers[from * state->device_count + home];
+    lz_p2p_properties_t p2p = {.stype = LZ_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
+    lz_result_t code =
+        lz_calls(from->state)
+            ->zeDeviceGetP2PProperties(lz_device(from)->handle, lz_device(home)->handle, &p2p);
+
+    return gpu_log_failure(from->state, LZ_ANSWER("zeDeviceGetP2PProperties", code),
+                           "reach between devices") &&
+           ((p2p.flags & LZ_DEVICE_P2P_PROPERTY_FLAG_ATOMICS) != 0);
 }
 
-static memspan_status_t fill_all(struct lz_state *state)
+void lz_probe(struct gpu_state *state)
 {
-    size_t n                = (size_t)state->device_count;
-    memspan_status_t status = MEMSPAN_OK;
+    int count     = state->device_count;
+    bool *atomics = calloc((size_t)count * (size_t)count, sizeof(*atomics));
     int i;
-    int j;
 
-    state->peers = calloc(n * n, sizeof(*state->peers));
-    if (state->peers == NULL) {
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
+    lz_state(state)->peer_atomics = atomics;
+    for (i = 0; (atomics != NULL) && (i < count * count); i++) {
+        atomics[i] = gpu_peer_can(state, i / count, i % count) &&
+                     ask_atomics(state->devices[i / count], state->devices[i % count]);
     }
-    /* From here on devices stay where they are. */
-    for (i = 0; i < state->device_count; i++) {
-        pthread_mutex_init(&state->devices[i].lock, NULL);
-    }
-    for (i = 0; (status == MEMSPAN_OK) && (i < state->device_count); i++) {
-        status = lz_device_fill(&state->devices[i]);
-    }
-    for (i = 0; (status == MEMSPAN_OK) && (i < state->device_count); i++) {
-        for (j = 0; j < state->device_count; j++) {
-            state->peers[i * state->device_count + j] =
-                ask_peer(&state->devices[i], &state->devices[j]);
+    lz_sysman_find(state);
+}
+
+bool lz_peer_atomics(const struct gpu_device *from, const struct gpu_device *home)
+{
+    const struct lz_state *state = lz_state(from->state);
+
+    return (state->peer_atomics != NULL) &&
+           state->peer_atomics[from->ordinal * state->gpu.device_count + home->ordinal];
+}
+
+/* ---- all of them ---- */
+
+memspan_status_t lz_devices_find(struct gpu_state *state)
+{
+    struct lz_state *own    = lz_state(state);
+    memspan_status_t status = find_drivers(state);
+    uint32_t i;
+
+    for (i = 0; (status == MEMSPAN_OK) && (i < own->driver_count); i++) {
+        status = open_driver(state, &own->drivers[i]);
+        if (status == MEMSPAN_OK) {
+            status = find_devices_of(state, &own->drivers[i]);
         }
+    }
+    if ((status == MEMSPAN_OK) && (own->found_count == 0)) {
+        return gpu_refuse(state, MEMSPAN_ERR_OFF,
+                          "ZE_AFFINITY_MASK and the permissions of /dev/dri/renderD* hide devices",
+                          "no Level Zero driver shows a GPU");
     }
     return status;
 }
 
-memspan_status_t lz_devices_find(struct lz_state *state)
+gpu_answer_t lz_devices_count(const struct gpu_state *state, int *count_p)
 {
-    memspan_status_t status = find_drivers(state);
-    uint32_t i;
-
-    for (i = 0; (status == MEMSPAN_OK) && (i < state->driver_count); i++) {
-        status = open_driver(state, &state->drivers[i]);
-        if (status == MEMSPAN_OK) {
-            status = find_devices_of(state, &state->drivers[i]);
-        }
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    if (state->device_count == 0) {
-        return lz_refuse(state, MEMSPAN_ERR_OFF,
-                         "ZE_AFFINITY_MASK and the permissions of /dev/dri/renderD* hide devices",
-                         "no Level Zero driver shows a GPU");
-    }
-    return fill_all(state);
+    *count_p = lz_state(state)->found_count;
+    return LZ_ANSWER("zeDeviceGet", ZE_RESULT_SUCCESS);
 }
 
-void lz_devices_drop(struct lz_state *state)
+/* In a forked child only our own records go. */
+void lz_drop(struct gpu_state *state)
 {
-    bool ours = (getpid() == state->pid);
-    lz_result_t code;
+    struct lz_state *own = lz_state(state);
+    bool ours            = (getpid() == state->pid);
     uint32_t d;
     int i;
 
-    for (i = 0; (state->peers != NULL) && (i < state->device_count); i++) {
-        struct lz_device *device = &state->devices[i];
-        if (ours) {
-            if (lz_queues_wait(device->driver, device) != MEMSPAN_OK) {
-                state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "closing a device: %s",
-                                     memspan_error_text());
-            }
-            if (device->queue != NULL) {
-                lz_queue_drop(device->queue);
-            }
-            lz_kernels_drop(device);
-        }
-        free(device->memories);
-        pthread_mutex_destroy(&device->lock);
+    for (i = 0; i < state->device_count; i++) {
+        free(lz_device(state->devices[i])->memories);
     }
-    if (ours) {
-        lz_kept_drop(state);
-    }
-    for (d = 0; ours && (d < state->driver_count); d++) {
-        if (state->drivers[d].context != NULL) {
-            code = state->ze.zeContextDestroy(state->drivers[d].context);
-            if (code != ZE_RESULT_SUCCESS) {
-                lz_log_failure(state, "zeContextDestroy", code, "closing a driver");
-            }
+    for (d = 0; ours && (d < own->driver_count); d++) {
+        if (own->drivers[d].context != NULL) {
+            lz_result_t code = own->ze.zeContextDestroy(own->drivers[d].context);
+            (void)gpu_log_failure(state, LZ_ANSWER("zeContextDestroy", code), "closing a driver");
         }
     }
-    free(state->peers);
-    free(state->devices);
-    free(state->drivers);
+    pthread_mutex_destroy(&own->lock);
+    free(own->peer_atomics);
+    free(own->found);
+    free(own->drivers);
 }

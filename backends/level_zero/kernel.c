@@ -16,49 +16,48 @@ enum { FIRST_ADDRESS = 2 };
 enum { THREADS_UNTOLD = 32, GROUPS_UNTOLD = 64 };
 
 /* What the compiler said, its first line. */
-static void read_log(const struct lz_state *state, lz_build_log_h log, char *said, size_t size)
+static void read_log(const struct gpu_state *state, lz_build_log_h log, char *said, size_t size)
 {
     size_t length = 0;
     char *text;
 
     if ((log == NULL) ||
-        (state->ze.zeModuleBuildLogGetString(log, &length, NULL) != ZE_RESULT_SUCCESS) ||
+        (lz_calls(state)->zeModuleBuildLogGetString(log, &length, NULL) != ZE_RESULT_SUCCESS) ||
         (length == 0)) {
         return;
     }
     text = calloc(1, length + 1);
     if ((text != NULL) &&
-        (state->ze.zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)) {
+        (lz_calls(state)->zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)) {
         snprintf(said, size, ": %.*s", (int)strcspn(text, "\n"), text);
     }
     free(text);
 }
 
-static void drop_log(const struct lz_state *state, lz_build_log_h log)
+static void drop_log(const struct gpu_state *state, lz_build_log_h log)
 {
-    lz_result_t code =
-        (log == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS : state->ze.zeModuleBuildLogDestroy(log);
+    lz_result_t code = (log == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
+                                     : lz_calls(state)->zeModuleBuildLogDestroy(log);
 
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(state, "zeModuleBuildLogDestroy", code, "giving back what a compiler said");
-    }
+    (void)gpu_log_failure(state, LZ_ANSWER("zeModuleBuildLogDestroy", code),
+                          "giving back what a compiler said");
 }
 
 /* The device's lock held, as for all that follows. */
 static memspan_status_t compile(struct lz_device *device, const struct lz_spirv *spirv,
                                 lz_module_h *module_p)
 {
-    const struct lz_state *state = device->state;
-    lz_module_desc_t desc        = {.stype        = LZ_STRUCTURE_TYPE_MODULE_DESC,
-                                    .format       = LZ_MODULE_FORMAT_IL_SPIRV,
-                                    .inputSize    = spirv->count * sizeof(spirv->words[0]),
-                                    .pInputModule = (const uint8_t *)spirv->words,
-                                    .pBuildFlags  = "-ze-opt-greater-than-4GB-buffer-required"};
-    lz_build_log_h log           = NULL;
-    lz_module_h module           = NULL;
-    char said[160]               = "";
-    lz_result_t code =
-        state->ze.zeModuleCreate(device->driver->context, device->handle, &desc, &module, &log);
+    const struct gpu_state *state = device->gpu.state;
+    lz_module_desc_t desc         = {.stype        = LZ_STRUCTURE_TYPE_MODULE_DESC,
+                                     .format       = LZ_MODULE_FORMAT_IL_SPIRV,
+                                     .inputSize    = spirv->count * sizeof(spirv->words[0]),
+                                     .pInputModule = (const uint8_t *)spirv->words,
+                                     .pBuildFlags  = "-ze-opt-greater-than-4GB-buffer-required"};
+    lz_build_log_h log            = NULL;
+    lz_module_h module            = NULL;
+    char said[160]                = "";
+    lz_result_t code = lz_calls(state)->zeModuleCreate(device->driver->context, device->handle,
+                                                       &desc, &module, &log);
 
     /* A loader that returns handles of its own does not do so where a call failed, and the log
      * would be no handle to it. */
@@ -70,8 +69,9 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
     }
     drop_log(state, log);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeModuleCreate", code, "the kernel %s does not compile for %s%s",
-                        spirv->name, device->info.name, said);
+        return gpu_error(state, LZ_ANSWER("zeModuleCreate", code),
+                         "the kernel %s does not compile for %s%s", spirv->name,
+                         device->gpu.info.name, said);
     }
     *module_p = module;
     return MEMSPAN_OK;
@@ -80,7 +80,7 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
 static memspan_status_t make_kernel(struct lz_device *device, const struct lz_spirv *spirv,
                                     struct lz_kernel *kernel)
 {
-    const struct lz_state *state = device->state;
+    const struct gpu_state *state = device->gpu.state;
     lz_kernel_desc_t desc = {.stype = LZ_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = spirv->name};
     struct lz_kernel made = {NULL, NULL};
     const char *call      = "zeKernelCreate";
@@ -90,52 +90,51 @@ static memspan_status_t make_kernel(struct lz_device *device, const struct lz_sp
     if (status != MEMSPAN_OK) {
         return status;
     }
-    code = state->ze.zeKernelCreate(made.module, &desc, &made.kernel);
+    code = lz_calls(state)->zeKernelCreate(made.module, &desc, &made.kernel);
     if (code == ZE_RESULT_SUCCESS) {
         /* Whatever an address leads to must be there as well. */
         call = "zeKernelSetIndirectAccess";
-        code = state->ze.zeKernelSetIndirectAccess(made.kernel,
-                                                   LZ_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
-                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
-                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+        code = lz_calls(state)->zeKernelSetIndirectAccess(
+            made.kernel, LZ_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                             LZ_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                             LZ_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
         if (code != ZE_RESULT_SUCCESS) {
-            (void)state->ze.zeKernelDestroy(made.kernel);
+            (void)lz_calls(state)->zeKernelDestroy(made.kernel);
         }
     }
     if (code != ZE_RESULT_SUCCESS) {
-        (void)state->ze.zeModuleDestroy(made.module);
-        return lz_error(state, call, code, "the compiled kernel %s is missing", spirv->name);
+        (void)lz_calls(state)->zeModuleDestroy(made.module);
+        return gpu_error(state, LZ_ANSWER(call, code), "the compiled kernel %s is missing",
+                         spirv->name);
     }
     *kernel = made;
     return MEMSPAN_OK;
 }
 
-static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t which,
-                                   struct lz_kernel **kernel_p)
+memspan_status_t lz_get_kernel(struct gpu_device *gpu, int place, const char *name,
+                               void **function_p)
 {
+    struct lz_device *device = lz_device(gpu);
+    struct lz_kernel *kernel = &device->kernels[place];
+    memspan_status_t status  = MEMSPAN_OK;
     struct lz_spirv spirv;
-    struct lz_kernel *kernel;
-    memspan_status_t status = MEMSPAN_OK;
-    int place               = gpu_kernel_find(which, spirv.name);
 
-    if ((place < 0) || !lz_spirv_write(place, &spirv)) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
-                         (unsigned)which, device->info.name);
+    snprintf(spirv.name, sizeof(spirv.name), "%s", name);
+    if (!lz_spirv_write(place, &spirv)) {
+        return gpu_refuse(gpu->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %s on %s", name,
+                          gpu->info.name);
     }
     if (spirv.fp64 && !device->facts.fp64) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED,
-                         "Intel's driver emulates it where NEOReadDebugKeys=1 "
-                         "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
-                         "%s has no double precision, which the kernel %s needs", device->info.name,
-                         spirv.name);
+        return gpu_refuse(gpu->state, MEMSPAN_ERR_UNSUPPORTED,
+                          "Intel's driver emulates it where NEOReadDebugKeys=1 "
+                          "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
+                          "%s has no double precision, which the kernel %s needs", gpu->info.name,
+                          name);
     }
-    kernel = &device->kernels[place];
     if (kernel->kernel == NULL) {
         status = make_kernel(device, &spirv, kernel);
     }
-    if (status == MEMSPAN_OK) {
-        *kernel_p = kernel;
-    }
+    *function_p = kernel;
     return status;
 }
 
@@ -158,7 +157,7 @@ static void fill_arguments(const memspan_kernel_call_t *call, uint64_t arguments
     arguments[4] = (uint64_t)(uintptr_t)call->z;
 }
 
-static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kernel,
+static lz_result_t set_arguments(const struct gpu_state *state, lz_kernel_h kernel,
                                  const memspan_kernel_call_t *call)
 {
     lz_result_t code = ZE_RESULT_SUCCESS;
@@ -169,40 +168,35 @@ static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kerne
     for (i = 0; (code == ZE_RESULT_SUCCESS) && (i < 5); i++) {
         /* No address is a NULL argument: drivers before September 2023 refuse a pointer to zero. */
         bool none = (i >= FIRST_ADDRESS) && (arguments[i] == 0);
-        code      = state->ze.zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]),
-                                                  none ? NULL : &arguments[i]);
+        code      = lz_calls(state)->zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]),
+                                                         none ? NULL : &arguments[i]);
     }
     return code;
 }
 
-static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *kernel,
+static memspan_status_t start(const struct gpu_queue *queue, const struct lz_kernel *kernel,
                               uint32_t groups, uint32_t threads, const memspan_kernel_call_t *call)
 {
-    const struct lz_device *device = queue->device;
-    const struct lz_state *state   = device->state;
-    lz_group_count_t grid          = {groups, 1, 1};
-    const char *name               = "zeKernelSetGroupSize";
-    lz_result_t code               = state->ze.zeKernelSetGroupSize(kernel->kernel, threads, 1, 1);
-    memspan_status_t status        = MEMSPAN_OK;
+    const struct gpu_state *state = queue->device->state;
+    const struct lz_calls *ze     = lz_calls(state);
+    lz_group_count_t grid         = {groups, 1, 1};
+    gpu_answer_t answer =
+        LZ_ANSWER("zeKernelSetGroupSize", ze->zeKernelSetGroupSize(kernel->kernel, threads, 1, 1));
+    lz_list_h list;
 
-    if (code == ZE_RESULT_SUCCESS) {
-        name = "zeKernelSetArgumentValue";
-        code = set_arguments(state, kernel->kernel, call);
+    if (answer.code == GPU_SUCCESS) {
+        answer = LZ_ANSWER("zeKernelSetArgumentValue", set_arguments(state, kernel->kernel, call));
     }
-    if (code == ZE_RESULT_SUCCESS) {
-        name = "zeCommandListAppendLaunchKernel";
-        pthread_mutex_lock(&queue->lock);
-        code = state->ze.zeCommandListAppendLaunchKernel(queue->list, kernel->kernel, &grid, NULL,
-                                                         0, NULL);
-        if (code == ZE_RESULT_SUCCESS) {
-            status = lz_queue_order(queue);
-        }
-        pthread_mutex_unlock(&queue->lock);
+    if (answer.code == GPU_SUCCESS) {
+        list   = lz_stream_begin(queue);
+        answer = lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendLaunchKernel",
+                                                ze->zeCommandListAppendLaunchKernel(
+                                                    list, kernel->kernel, &grid, NULL, 0, NULL)));
     }
-    return (code == ZE_RESULT_SUCCESS)
-               ? status
-               : lz_error(state, name, code, "a kernel over %zu elements does not start on %s",
-                          call->count, device->info.name);
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(state, answer, "a kernel over %zu elements does not start on %s",
+                           call->count, queue->device->info.name);
 }
 
 /* Work-items in a group, a power of two, and groups: enough to fill a device, and no more than
@@ -230,23 +224,24 @@ static uint32_t groups_for(const struct lz_device *device, size_t count, uint32_
 }
 
 /* Sums of @p step: that many work-items, or one where there is little work. */
-static memspan_status_t start_sum(struct lz_queue *queue, const struct lz_kernel *kernel,
+static memspan_status_t start_sum(struct gpu_queue *queue, const struct lz_kernel *kernel,
                                   const memspan_kernel_call_t *call)
 {
-    static const uint32_t steps[] = {SUM_FIRST, SUM_SECOND};
-    memspan_kernel_call_t part    = *call;
-    uint32_t threads              = threads_of(queue->device);
-    memspan_status_t status       = MEMSPAN_OK;
+    static const uint32_t steps[]  = {SUM_FIRST, SUM_SECOND};
+    const struct lz_device *device = lz_device(queue->device);
+    memspan_kernel_call_t part     = *call;
+    uint32_t threads               = threads_of(device);
+    memspan_status_t status        = MEMSPAN_OK;
     double *scratch;
     size_t i;
 
     if (call->count > SUM_SECOND) {
-        status = lz_queue_need_scratch(queue, (SUM_FIRST + SUM_SECOND) * sizeof(double));
+        status = gpu_queue_need_scratch(queue, (SUM_FIRST + SUM_SECOND) * sizeof(double));
     }
     scratch = queue->scratch;
     for (i = 0; (status == MEMSPAN_OK) && (i < 2); i++) {
         uint32_t size   = (threads < steps[i]) ? threads : steps[i];
-        uint32_t groups = groups_for(queue->device, steps[i], size);
+        uint32_t groups = groups_for(device, steps[i], size);
         if (part.count > steps[i]) {
             part.z     = scratch + ((i == 0) ? 0 : SUM_FIRST);
             status     = start(queue, kernel, groups, size, &part);
@@ -258,46 +253,19 @@ static memspan_status_t start_sum(struct lz_queue *queue, const struct lz_kernel
     return (status == MEMSPAN_OK) ? start(queue, kernel, 1, 1, &part) : status;
 }
 
-static memspan_status_t start_any(struct lz_queue *queue, const memspan_kernel_call_t *call)
+memspan_status_t lz_start_call(struct gpu_queue *queue, void *function,
+                               const memspan_kernel_call_t *call)
 {
-    struct lz_device *device = queue->device;
-    uint32_t threads         = threads_of(device);
-    struct lz_kernel *kernel;
-    memspan_status_t status = get_kernel(device, call->kernel, &kernel);
+    const struct lz_device *device = lz_device(queue->device);
+    uint32_t threads               = threads_of(device);
 
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
     if (call->kernel == MEMSPAN_KERNEL_SUM) {
-        return start_sum(queue, kernel, call);
+        return start_sum(queue, function, call);
     }
     if ((call->kernel == MEMSPAN_KERNEL_CHASE) || (call->kernel == MEMSPAN_KERNEL_ADD_ATOMIC)) {
-        return start(queue, kernel, 1, 1, call);
+        return start(queue, function, 1, 1, call);
     }
-    return start(queue, kernel, groups_for(device, call->count, threads), threads, call);
-}
-
-memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
-                           const memspan_kernel_call_t *call)
-{
-    struct lz_device *device;
-    struct lz_queue *queue;
-    memspan_status_t status = lz_device_get(state, ordinal, &device);
-
-    if ((status == MEMSPAN_OK) && (call == NULL)) {
-        status = lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
-    }
-    if (status == MEMSPAN_OK) {
-        status = lz_queue_get(device, opaque, &queue);
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    /* Arguments are the kernel's until it is started, and the steps of a sum share scratch. */
-    pthread_mutex_lock(&device->lock);
-    status = start_any(queue, call);
-    pthread_mutex_unlock(&device->lock);
-    return status;
+    return start(queue, function, groups_for(device, call->count, threads), threads, call);
 }
 
 static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel)
@@ -307,19 +275,18 @@ static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel
     if (kernel->module == NULL) {
         return;
     }
-    code = device->state->ze.zeKernelDestroy(kernel->kernel);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(device->state, "zeKernelDestroy", code, "closing a device");
-    }
-    code = device->state->ze.zeModuleDestroy(kernel->module);
-    if (code != ZE_RESULT_SUCCESS) {
-        lz_log_failure(device->state, "zeModuleDestroy", code, "closing a device");
-    }
+    code = LZ(device)->zeKernelDestroy(kernel->kernel);
+    (void)gpu_log_failure(device->gpu.state, LZ_ANSWER("zeKernelDestroy", code),
+                          "closing a device");
+    code = LZ(device)->zeModuleDestroy(kernel->module);
+    (void)gpu_log_failure(device->gpu.state, LZ_ANSWER("zeModuleDestroy", code),
+                          "closing a device");
     *kernel = (struct lz_kernel){NULL, NULL};
 }
 
-void lz_kernels_drop(struct lz_device *device)
+void lz_drop_kernels(struct gpu_device *gpu)
 {
+    struct lz_device *device = lz_device(gpu);
     int i;
 
     for (i = 0; i < GPU_KERNEL_COUNT; i++) {

@@ -34,9 +34,9 @@ static memspan_coherence_t coherence_of(uint32_t access)
 
 /* ---- what is offered ---- */
 
-static void offer_shared(struct lz_device *device)
+static void offer_shared(struct gpu_device *device)
 {
-    const struct lz_facts *f = &device->facts;
+    const struct lz_facts *f = &lz_device(device)->facts;
     bool coherent            = coherence_of(f->shared_access) == MEMSPAN_COHERENCE_ATOMIC;
     unsigned both            = 1u << MEMSPAN_KIND_MANAGED | 1u << MEMSPAN_KIND_COHERENT;
 
@@ -59,7 +59,7 @@ static void offer_shared(struct lz_device *device)
                  : "not offered: shared memory has no %s (sharedSingleDeviceAllocCapabilities "
                    "%#x)",
         ((f->shared_access & AT_ONCE) != 0) ? "CONCURRENT_ATOMIC" : "CONCURRENT", f->shared_access);
-    if (!f->integrated) {
+    if (!device->facts.integrated) {
         device->info.kinds_migratable |= device->info.kinds & both;
     }
 }
@@ -80,17 +80,13 @@ static const char *pinned_words(const struct lz_facts *f)
     }
 }
 
-void lz_device_fill_kinds(struct lz_device *device)
+void lz_offer(struct gpu_device *device)
 {
-    const struct lz_facts *f = &device->facts;
+    const struct lz_facts *f = &lz_device(device)->facts;
     bool own                 = usable(f->device_access);
     bool host                = usable(f->host_access);
     const char *pinned       = pinned_words(f);
 
-    lz_device_fill_capabilities(device);
-    gpu_offer_kind(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST, false,
-                   "not offered: the host's own backend has it");
     gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, own,
                    own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x",
                    f->device_access);
@@ -102,22 +98,27 @@ void lz_device_fill_kinds(struct lz_device *device)
 
 /* ---- who reaches it ---- */
 
-static memspan_reach_t reach_of_host(const struct lz_facts *home, memspan_kind_t kind)
+memspan_reach_t lz_reach_host(const struct gpu_device *device, memspan_kind_t kind)
 {
+    const struct lz_facts *home = &lz_device(device)->facts;
+    bool integrated             = device->facts.integrated;
+
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
         return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
     case MEMSPAN_KIND_HOST_PINNED:
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, coherence_of(home->host_access)};
     default:
-        return (memspan_reach_t){home->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+        return (memspan_reach_t){integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
                                  coherence_of(home->shared_access)};
     }
 }
 
-/* A device's reach to memory that it offers itself. */
-static memspan_reach_t reach_of_owner(const struct lz_facts *own, memspan_kind_t kind)
+memspan_reach_t lz_reach_own(const struct gpu_device *device, memspan_kind_t kind)
 {
+    const struct lz_facts *own = &lz_device(device)->facts;
+    bool integrated            = device->facts.integrated;
+
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
         /* No other side is there: the device's own atomics are all that there is. */
@@ -126,36 +127,35 @@ static memspan_reach_t reach_of_owner(const struct lz_facts *own, memspan_kind_t
                                      ? MEMSPAN_COHERENCE_ATOMIC
                                      : MEMSPAN_COHERENCE_CONCURRENT};
     case MEMSPAN_KIND_HOST_PINNED:
-        return (memspan_reach_t){own->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE,
+        return (memspan_reach_t){integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE,
                                  coherence_of(own->host_access)};
     default:
-        return (memspan_reach_t){own->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+        return (memspan_reach_t){integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
                                  coherence_of(own->shared_access)};
     }
 }
 
-static memspan_reach_t reach_of_peer(const struct lz_state *state, int home, memspan_kind_t kind,
-                                     int from)
+memspan_reach_t lz_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
+                              const struct gpu_device *from)
 {
-    const struct lz_facts *theirs = &state->devices[from].facts;
-    const struct lz_facts *own    = &state->devices[home].facts;
+    const struct lz_facts *theirs = &lz_device(from)->facts;
+    const struct lz_facts *own    = &lz_device(home)->facts;
     memspan_reach_t copy          = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
-    enum lz_peer peer             = lz_peer_get(state, from, home);
 
-    if (state->devices[from].driver != state->devices[home].driver) {
+    if (lz_device(from)->driver != lz_device(home)->driver) {
         return copy;
     }
     if (kind == MEMSPAN_KIND_DEVICE) {
-        return (peer == LZ_PEER_NO)
-                   ? copy
-                   : (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, (peer == LZ_PEER_ATOMIC)
+        return gpu_peer_can(home->state, from->ordinal, home->ordinal)
+                   ? (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, lz_peer_atomics(from, home)
                                                                   ? MEMSPAN_COHERENCE_ATOMIC
-                                                                  : MEMSPAN_COHERENCE_CONCURRENT};
+                                                                  : MEMSPAN_COHERENCE_CONCURRENT}
+                   : copy;
     }
     if (kind == MEMSPAN_KIND_HOST_PINNED) {
         uint32_t access = theirs->host_access & own->host_access;
-        return usable(access) ? (memspan_reach_t){theirs->integrated ? MEMSPAN_ACCESS_LOCAL
-                                                                     : MEMSPAN_ACCESS_REMOTE,
+        return usable(access) ? (memspan_reach_t){from->facts.integrated ? MEMSPAN_ACCESS_LOCAL
+                                                                         : MEMSPAN_ACCESS_REMOTE,
                                                   coherence_of(access)}
                               : copy;
     }
@@ -163,21 +163,4 @@ static memspan_reach_t reach_of_peer(const struct lz_state *state, int home, mem
                ? (memspan_reach_t){MEMSPAN_ACCESS_FAULT,
                                    coherence_of(theirs->cross_access & own->shared_access)}
                : copy;
-}
-
-memspan_reach_t lz_reach(void *opaque, int home, memspan_kind_t kind, int from)
-{
-    const struct lz_state *state = opaque;
-    memspan_reach_t none         = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
-
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
-        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
-        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
-        return none;
-    }
-    if (from < 0) {
-        return reach_of_host(&state->devices[home].facts, kind);
-    }
-    return (from == home) ? reach_of_owner(&state->devices[home].facts, kind)
-                          : reach_of_peer(state, home, kind, from);
 }

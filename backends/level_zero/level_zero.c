@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* level_zero.c: the table of the Level Zero backend; opening and closing. */
+/* level_zero.c: the table of the Level Zero backend, and its driver in the words of backends/gpu.
+ */
 
 #include "backends/level_zero/level_zero.h"
 #include "core/base/dl.h"
 #include "core/base/error.h"
-#include <stdlib.h>
-#include <unistd.h>
 
 extern const memspan_backend_t msp_backend_level_zero;
 
-static memspan_status_t load(struct lz_state *state)
+static memspan_status_t load(struct gpu_state *state)
 {
     static const char *const sonames[]          = {"libze_loader.so.1", NULL};
     static const struct msp_dl_symbol symbols[] = {
@@ -18,74 +17,84 @@ static memspan_status_t load(struct lz_state *state)
         LZ_CALL_MAP(LZ_SYMBOL) LZ_NEWER_CALL_MAP(LZ_SYMBOL)
 #undef LZ_SYMBOL
     };
+    void *library = NULL;
+    lz_result_t code;
     memspan_status_t status =
-        msp_dl_open(LZ_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->ze,
-                    &state->library);
+        msp_dl_open(state->driver->name, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                    &lz_state(state)->ze, &library);
 
-    if ((status != MEMSPAN_OK) && (memspan_error_last()->hint[0] == '\0')) {
-        msp_error_hint("install the Level Zero loader (Debian: libze1) and the device's "
-                       "driver (libze-intel-gpu1)");
+    if (status != MEMSPAN_OK) {
+        return (memspan_error_last()->hint[0] == '\0')
+                   ? msp_error_hint("install the Level Zero loader (Debian: libze1) and the "
+                                    "device's driver (libze-intel-gpu1)")
+                   : status;
     }
-    return status;
+    atomic_store(&state->no_captures, true);
+    pthread_mutex_init(&lz_state(state)->lock, NULL);
+    code = lz_calls(state)->zeInit(LZ_INIT_FLAG_GPU_ONLY);
+    return (code == ZE_RESULT_SUCCESS)
+               ? lz_devices_find(state)
+               : gpu_error(state, LZ_ANSWER("zeInit", code), "no Level Zero driver starts");
 }
 
-static memspan_status_t start(struct lz_state *state)
-{
-    lz_result_t code = state->ze.zeInit(LZ_INIT_FLAG_GPU_ONLY);
-    memspan_status_t status;
-
-    if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeInit", code, "no Level Zero driver starts");
-    }
-    status = lz_devices_find(state);
-    if (status == MEMSPAN_OK) {
-        lz_sysman_find(state);
-    }
-    return status;
-}
-
-/* The loader stays in the process: drivers leave threads behind that run their code. */
-static void drop(struct lz_state *state)
-{
-    lz_devices_drop(state);
-    pthread_mutex_destroy(&state->lock);
-    pthread_mutex_destroy(&state->import_lock);
-    free(state);
-}
+static const struct gpu_driver driver = {
+    .name              = "level_zero",
+    .title             = "Level Zero",
+    .magic             = "msp-ze1",
+    .names             = {[GPU_NAME_NO_REGISTER] = "its driver has no call for it",
+                          [GPU_NAME_COPY]        = "zeCommandListAppendMemoryCopy; the host has no mapping",
+                          [GPU_NAME_EARLY]       = "start processes before Level Zero is used",
+                          [GPU_NAME_ACCESS]      = "memory access properties"},
+    .state_size        = sizeof(struct lz_state),
+    .device_size       = sizeof(struct lz_device),
+    .block_size        = sizeof(struct lz_block),
+    .meanings          = lz_meanings,
+    .moves_any         = true,
+    .hex_codes         = true,
+    .load              = load,
+    .count             = lz_devices_count,
+    .fill              = lz_fill,
+    .probe             = lz_probe,
+    .drop              = lz_drop,
+    .explain           = lz_explain,
+    .total             = lz_total,
+    .free_bytes        = lz_sysman_free,
+    .can_reach         = lz_can_reach,
+    .peer_source       = lz_peer_source,
+    .offer             = lz_offer,
+    .fill_capabilities = lz_fill_capabilities,
+    .reach_host        = lz_reach_host,
+    .reach_own         = lz_reach_own,
+    .reach_peer        = lz_reach_peer,
+    .most_bytes        = lz_most_bytes,
+    .check             = lz_check,
+    .take_block        = lz_take_block,
+    .take              = lz_take,
+    .give              = lz_give,
+    .settle            = lz_settle,
+    .unshare           = lz_unshare,
+    .export_mapped     = lz_export,
+    .open_mapped       = lz_open,
+    .dmabuf            = lz_dmabuf,
+    .register_pages    = lz_register_pages,
+    .unregister_pages  = lz_unregister_pages,
+    .check_reuse       = lz_check_reuse,
+    .ask               = lz_ask,
+    .make_stream       = lz_make_stream,
+    .drop_stream       = lz_drop_stream,
+    .wait              = lz_wait,
+    .wait_for_device   = lz_wait_for_device,
+    .copy              = lz_copy,
+    .fill_bytes        = lz_fill_bytes,
+    .prefetch          = lz_prefetch,
+    .get_kernel        = lz_get_kernel,
+    .start_call        = lz_start_call,
+    .drop_kernels      = lz_drop_kernels,
+};
 
 static memspan_status_t open_backend(const memspan_services_t *services, void **state_p)
 {
-    struct lz_state *state = calloc(1, sizeof(*state));
-    memspan_status_t status;
-
-    if (state == NULL) {
-        return services->fail(MEMSPAN_ERR_NO_MEMORY, LZ_NAME, "calloc", 0, "", NULL,
-                              "no host memory for the backend");
-    }
-    state->services = services;
-    state->pid      = getpid();
-    pthread_mutex_init(&state->lock, NULL);
-    pthread_mutex_init(&state->import_lock, NULL);
-    status = load(state);
-    if (status == MEMSPAN_OK) {
-        status = start(state);
-    }
-    if (status != MEMSPAN_OK) {
-        drop(state);
-        return status;
-    }
-    *state_p = state;
-    return MEMSPAN_OK;
-}
-
-static void close_backend(void *state)
-{
-    drop(state);
-}
-
-static int count_devices(void *state)
-{
-    return ((const struct lz_state *)state)->device_count;
+    return gpu_open(&driver, services, state_p);
 }
 
 static const memspan_backend_option_t options[] = {
@@ -97,33 +106,10 @@ static const memspan_backend_option_t options[] = {
 };
 
 const memspan_backend_t msp_backend_level_zero = {
-    .abi              = MEMSPAN_BACKEND_ABI,
-    .struct_size      = sizeof(memspan_backend_t),
-    .name             = LZ_NAME,
-    .title            = "Level Zero through its loader",
-    .flags            = MEMSPAN_BACKEND_OPENS_APART,
-    .open             = open_backend,
-    .close            = close_backend,
-    .device_count     = count_devices,
-    .device_describe  = lz_device_describe,
-    .reach            = lz_reach,
-    .alloc            = lz_alloc,
-    .free             = lz_free,
-    .import           = lz_import,
-    .release          = lz_release,
-    .pointer_describe = lz_pointer_describe,
-    .copy             = lz_copy,
-    .fill             = lz_fill,
-    .synchronize      = lz_synchronize,
-    .queue_create     = lz_queue_create,
-    .queue_destroy    = lz_queue_destroy,
-    .prefetch         = lz_prefetch,
-    .launch           = lz_launch,
-    .ipc_export       = lz_ipc_export,
-    .ipc_import       = lz_ipc_import,
-    .ipc_close        = lz_ipc_close,
-    .dmabuf_export    = lz_dmabuf_export,
-    .reach_source     = lz_reach_source,
-    .options          = options,
-    .option_count     = sizeof(options) / sizeof(options[0]),
+    GPU_BACKEND_TABLE,
+    .name         = "level_zero",
+    .title        = "Level Zero through its loader",
+    .open         = open_backend,
+    .options      = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
 };

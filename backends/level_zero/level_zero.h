@@ -2,46 +2,24 @@
 #ifndef MEMSPAN_BACKENDS_LEVEL_ZERO_H
 #define MEMSPAN_BACKENDS_LEVEL_ZERO_H
 
-/* The records of the Level Zero backend. A loader may have several drivers, and each has a context
- * of ours; memory belongs to its driver's context, and reaches all of that driver's devices that
- * the driver says it does. Between drivers there are only copies, through host memory.
+/* The records of the Level Zero backend; backends/gpu has what it shares with others. A loader may
+ * have several drivers, and each has a context of ours; memory belongs to its driver's context, and
+ * reaches all of that driver's devices that the driver says it does. Between drivers there are only
+ * copies, through host memory.
  *
  * A queue is an immediate command list. Level Zero promises no order between the commands of a
  * list, so each command of ours is followed by a barrier. Waiting is a barrier that signals an
  * event, of which each queue has a few.
  *
- * Locks: lz_queue::lock guards a list (the driver wants one thread at a time) and its events,
- * lz_device::lock what is made later on (the device's own queue, kernels) and a kernel's arguments
- * until it is started; it comes before a queue's. lz_state::lock guards the lists of blocks and of
- * queues and comes last. The driver is called under the first two, and never calls back. */
+ * Locks: lz_stream::lock guards a list (the driver wants one thread at a time) and its events;
+ * gpu_device::lock guards a kernel's arguments until it is started, too, and comes before it.
+ * lz_state::lock comes last. */
 
-#include "backends/gpu/kernel_name.h"
+#include "backends/gpu/gpu.h"
 #include "backends/level_zero/level_zero_api.h"
-#include <memspan/backend.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-#define LZ_NAME "level_zero"
-
-/* How a block was made, and so how it is given back. */
-enum lz_made {
-    LZ_MADE_DEVICE, /* zeMemAllocDevice */
-    LZ_MADE_HOST,   /* zeMemAllocHost */
-    LZ_MADE_SHARED, /* zeMemAllocShared */
-    LZ_MADE_OPENED  /* zeMemOpenIpcHandle */
-};
-
-/* The backend's own about a block: memspan_block_t::cookie. */
 struct lz_block {
-    struct lz_block *next; /* lz_state::blocks */
-    struct lz_driver *driver;
-    struct lz_device *device;
-    enum lz_made made;
-    char *base; /* what the driver gave; the block may start later */
-    size_t size_bytes;
+    struct gpu_block gpu;
     bool exportable; /* taken to be exported as a dma-buf */
     bool has_handle; /* given to others while the block lives; lz_state::lock */
     lz_ipc_handle_t handle;
@@ -49,10 +27,10 @@ struct lz_block {
 
 enum { LZ_QUEUE_EVENTS = 8 };
 
-/* An immediate command list, and the events by which it is waited for. */
-struct lz_queue {
-    struct lz_queue *next; /* lz_state::queues, the newest first */
-    unsigned long long id; /* they ascend */
+/* gpu_queue::stream: an immediate command list, and the events by which it is waited for. */
+struct lz_stream {
+    struct lz_stream *next; /* lz_state::streams, the newest first */
+    unsigned long long id;  /* they ascend */
     struct lz_device *device;
     lz_list_h list;
     lz_event_pool_h pool;
@@ -62,7 +40,6 @@ struct lz_queue {
     atomic_ullong asked; /* commands so far */
     atomic_ullong done;  /* of these, how many were waited for */
     int users;           /* who waits for it without owning it; lz_state::lock */
-    void *scratch;       /* partial sums; NULL until first needed; the device's lock */
     pthread_mutex_t lock;
     pthread_cond_t event_free;
     pthread_cond_t unused; /* with lz_state::lock */
@@ -76,7 +53,6 @@ struct lz_kernel {
 
 /* What the driver answered about a device, once. */
 struct lz_facts {
-    bool integrated;
     bool fp64;
     bool dmabuf; /* its memory can be exported as one */
     uint64_t alloc_max_bytes;
@@ -92,17 +68,11 @@ struct lz_facts {
 };
 
 struct lz_device {
-    struct lz_state *state;
+    struct gpu_device gpu;
     struct lz_driver *driver;
     lz_device_h handle;
-    int ordinal;
-    int parent;                 /* position of its root device among the driver's; for messages */
-    memspan_device_info_t info; /* all but free_bytes */
     uint8_t uuid[16];
     struct lz_facts facts;
-    _Atomic uint64_t managed_bytes; /* shared memory: given and not given back */
-    pthread_mutex_t lock;
-    struct lz_queue *queue; /* the device's own, made when first needed */
     struct lz_kernel kernels[GPU_KERNEL_COUNT];
     lz_sysman_memory_h *memories; /* what is asked for free memory; NULL: unknown */
     uint32_t memory_count;
@@ -118,10 +88,10 @@ struct lz_import_calls {
 };
 
 /* How host pages get into a driver's tables. */
-enum lz_import_way { LZ_IMPORT_NO = 0, LZ_IMPORT_MEMMAP, LZ_IMPORT_INTEL };
+enum lz_import_method { LZ_IMPORT_NO = 0, LZ_IMPORT_MEMMAP, LZ_IMPORT_INTEL };
 
 struct lz_driver {
-    struct lz_state *state;
+    struct gpu_state *state;
     lz_driver_h handle;
     lz_driver_h own_handle; /* the same, by the driver's own word; NULL: unknown */
     lz_context_h context;
@@ -130,158 +100,152 @@ struct lz_driver {
     bool shares;      /* memory, with other processes */
     bool relaxed;     /* blocks above its usual limit can be asked for */
     bool tells_bus;
-    enum lz_import_way import_way;
+    enum lz_import_method import_method;
     struct lz_import_calls import;
 };
 
-/* Host pages in a driver's tables, for all its devices at once. */
-struct lz_import {
-    struct lz_import *next; /* lz_state::imports */
+/* A device that is listed before its record is made. */
+struct lz_found {
     struct lz_driver *driver;
-    char *address;
-    size_t size_bytes;
-    int references;
+    lz_device_h handle;
 };
-
-/* How a device reaches another's memory. */
-enum lz_peer { LZ_PEER_NO = 0, LZ_PEER_YES, LZ_PEER_ATOMIC };
 
 struct lz_state {
-    const memspan_services_t *services;
+    struct gpu_state gpu;
     struct lz_calls ze;
-    void *library;
-    pid_t pid; /* the process that opened it: drivers do not survive fork() */
     struct lz_driver *drivers;
     uint32_t driver_count;
-    struct lz_device *devices;
-    int device_count;
-    int device_room;
-    enum lz_peer *peers;         /* [from * device_count + home] */
-    pthread_mutex_t import_lock; /* before lock; the driver is called under it */
-    struct lz_import *imports;
-    pthread_mutex_t lock;
-    struct lz_block *blocks; /* all of ours */
-    struct lz_block *kept;   /* given back by the library, and perhaps still used by a device */
-    struct lz_queue *queues; /* all of ours */
-    unsigned long long queue_ids;
+    struct lz_found *found; /* in the devices' order */
+    int found_count;
+    bool *peer_atomics;        /* [from * device_count + home] */
+    pthread_mutex_t lock;      /* the streams, and what blocks are shared by */
+    struct lz_stream *streams; /* all of ours */
+    unsigned long long stream_ids;
 };
 
-/* status.c: errors. */
+static inline struct lz_state *lz_state(const struct gpu_state *state)
+{
+    return (struct lz_state *)(uintptr_t)state;
+}
 
-/* Record that @p call answered @p code while doing what the format says; returns the status that
- * fits the code. */
-memspan_status_t lz_error(const struct lz_state *state, const char *call, lz_result_t code,
-                          const char *format, ...) __attribute__((format(printf, 4, 5), cold));
+static inline const struct lz_calls *lz_calls(const struct gpu_state *state)
+{
+    return &lz_state(state)->ze;
+}
 
-/* Record a failure that no driver call reported. */
-memspan_status_t lz_refuse(const struct lz_state *state, memspan_status_t status, const char *hint,
-                           const char *format, ...) __attribute__((format(printf, 4, 5), cold));
+static inline struct lz_device *lz_device(const struct gpu_device *device)
+{
+    return (struct lz_device *)(uintptr_t)device;
+}
 
-/* Log that a call failed whose failure the caller need not know of. */
-void lz_log_failure(const struct lz_state *state, const char *call, lz_result_t code,
-                    const char *what);
+/* The calls, of a device of ours. */
+#define LZ(device) lz_calls((device)->gpu.state)
 
-/* device.c: drivers and what devices they show. */
+static inline struct lz_block *lz_block(struct gpu_block *block)
+{
+    return (struct lz_block *)block;
+}
 
-/* The device of an ordinal; refuses unknown ones, and forked children. */
-memspan_status_t lz_device_get(void *state, int ordinal, struct lz_device **device_p);
+#define LZ_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+/* Of an operation that has recorded its own failure. */
+#define LZ_RECORDED(status)                                                                        \
+    ((gpu_answer_t){"", ((status) == MEMSPAN_OK) ? GPU_SUCCESS : GPU_RECORDED})
 
-memspan_status_t lz_devices_find(struct lz_state *state);
-/* Give up what was made on the devices. In a forked child only our own records. */
-void lz_devices_drop(struct lz_state *state);
-enum lz_peer lz_peer_get(const struct lz_state *state, int from, int home);
+/* status.c: what answers mean. */
+
+extern const struct gpu_meaning lz_meanings[];
+void lz_explain(const struct gpu_state *state, int code, const char **name_p, const char **words_p);
+
+/* device.c: drivers and what devices they show; these are parts of gpu_driver. */
+
+memspan_status_t lz_devices_find(struct gpu_state *state);
+gpu_answer_t lz_devices_count(const struct gpu_state *state, int *count_p);
+gpu_answer_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p);
+void lz_probe(struct gpu_state *state);
+void lz_drop(struct gpu_state *state);
+bool lz_peer_atomics(const struct gpu_device *from, const struct gpu_device *home);
 /* The ordinal of a driver's handle, or MEMSPAN_HOST. */
-int lz_device_find(const struct lz_state *state, lz_device_h handle);
+int lz_device_find(const struct gpu_state *state, lz_device_h handle);
 
 /* describe.c: what a device is. */
 
-memspan_status_t lz_device_fill(struct lz_device *device);
-memspan_status_t lz_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
+gpu_answer_t lz_total(const struct gpu_device *device, size_t *bytes_p);
+memspan_status_t lz_fill(struct gpu_device *device);
 
 /* sysman.c: how much memory is free. */
 
 /* Find the handles to ask; without any, free memory is unknown. */
-void lz_sysman_find(struct lz_state *state);
-uint64_t lz_sysman_free(const struct lz_device *device);
+void lz_sysman_find(struct gpu_state *state);
+uint64_t lz_sysman_free(const struct gpu_device *device);
 
 /* kinds.c: which kinds of memory it offers, and who reaches them. */
 
-void lz_device_fill_kinds(struct lz_device *device);
+void lz_offer(struct gpu_device *device);
+memspan_reach_t lz_reach_host(const struct gpu_device *home, memspan_kind_t kind);
+memspan_reach_t lz_reach_own(const struct gpu_device *from, memspan_kind_t kind);
+memspan_reach_t lz_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
+                              const struct gpu_device *from);
 
 /* capability.c: what it can do, and who says so. */
 
-void lz_device_fill_capabilities(struct lz_device *device);
-void lz_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text, size_t size);
-
-/* kinds.c, continued. */
-
-memspan_reach_t lz_reach(void *state, int home, memspan_kind_t kind, int from);
+void lz_fill_capabilities(struct gpu_device *device);
+void lz_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,
+                    size_t size);
 
 /* alloc.c: memory. */
 
-memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *request,
-                          memspan_block_t *block_p);
-memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *block);
-
-/* Give back what was kept, when no queue is left. */
-void lz_kept_drop(struct lz_state *state);
-
-void lz_block_insert(struct lz_state *state, struct lz_block *block);
-/* Which block of ours holds @p pointer: a copy of its record; false where none does. */
-bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block *block_p);
+uint64_t lz_most_bytes(const struct gpu_device *device, memspan_kind_t kind);
+memspan_status_t lz_check(const struct gpu_device *device, const memspan_request_t *request);
+memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_t *request,
+                               struct gpu_block *block, memspan_block_t *given);
+gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
+                     void **base_p);
+gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
 
 /* import.c: host pages in the driver's tables. */
 
-void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool has_memmap);
-bool lz_import_can(const struct lz_device *device);
-/* The source of that. */
-const char *lz_import_words(const struct lz_device *device);
-memspan_status_t lz_import(void *state, int ordinal, void *address, size_t size_bytes,
-                           void **address_p, void **cookie_p);
-memspan_status_t lz_release(void *state, int ordinal, void *address, size_t size_bytes,
-                            void *cookie);
+void lz_import_find(struct lz_driver *driver, const struct gpu_state *state, bool has_memmap);
+/* The source of whether a device takes them. */
+const char *lz_import_source(const struct gpu_device *device);
+gpu_answer_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes);
+gpu_answer_t lz_unregister_pages(const struct gpu_device *home, void *address);
+memspan_status_t lz_check_reuse(const struct gpu_registration *r, const void *address,
+                                size_t size_bytes);
 
 /* pointer.c: what the driver knows of an address. */
 
 struct lz_pointer {
     uint32_t type; /* ZE_MEMORY_TYPE_* */
-    uint64_t page_size_bytes;
     lz_device_h device;
 };
-memspan_status_t lz_pointer_ask(const struct lz_state *state, const struct lz_driver *driver,
-                                const void *pointer, struct lz_pointer *answer_p);
-memspan_status_t lz_pointer_describe(void *state, const void *pointer,
-                                     memspan_pointer_facts_t *facts_p);
+/* Of one driver. */
+memspan_status_t lz_pointer_ask(const struct lz_driver *driver, const void *pointer,
+                                struct lz_pointer *answer_p);
+/* gpu_driver::ask(). */
+memspan_status_t lz_ask(const struct gpu_state *state, const void *pointer,
+                        struct gpu_pointer *answer_p);
 
 /* queue.c: command lists. */
 
-/* @p queue, or the device's own for NULL. */
-memspan_status_t lz_queue_get(struct lz_device *device, void *queue, struct lz_queue **queue_p);
-/* A command of ours is in the list: order the next one after it. The queue's lock held. */
-memspan_status_t lz_queue_order(struct lz_queue *queue);
-memspan_status_t lz_queue_wait(struct lz_queue *queue);
-/* Wait for all queues of a driver, or only those of a device if that is not NULL. */
-memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_device *device);
-/* True when nothing of a driver's runs any more, or ever will; *status_p is what waiting for it
- * said first. */
-bool lz_queues_settle(const struct lz_driver *driver, memspan_status_t *status_p);
-/* Room for partial sums on it. The device's lock held. */
-memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes);
-void lz_queue_drop(struct lz_queue *queue);
-memspan_status_t lz_queue_create(void *state, int ordinal, void **queue_p);
-memspan_status_t lz_queue_destroy(void *state, int ordinal, void *queue);
+gpu_answer_t lz_make_stream(struct gpu_device *device, void **stream_p);
+gpu_answer_t lz_drop_stream(const struct gpu_state *state, void *stream);
+/* Before and after a command is appended: the list is locked; the next command is ordered after it
+ * if @p answer is of success. */
+lz_list_h lz_stream_begin(const struct gpu_queue *queue);
+gpu_answer_t lz_stream_end(const struct gpu_queue *queue, gpu_answer_t answer);
+gpu_answer_t lz_wait(const struct gpu_state *state, void *stream);
+gpu_answer_t lz_wait_for_device(const struct gpu_device *device);
+memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
 
 /* transfer.c: work. */
 
-memspan_status_t lz_copy(void *state, int ordinal, void *queue, void *to, const void *from,
-                         size_t size_bytes);
-memspan_status_t lz_fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
-                         size_t size_bytes);
-memspan_status_t lz_synchronize(void *state, int ordinal, void *queue);
-memspan_status_t lz_prefetch(void *state, int ordinal, void *queue, const void *pointer,
-                             size_t size_bytes, int to);
-/* Tell the driver where shared memory is to live. */
-memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *where, void *pointer,
+gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes);
+gpu_answer_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+                           size_t size_bytes);
+gpu_answer_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+                         int to);
+/* Advise the driver that shared memory is to live on @p where. */
+memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *where, void *pointer,
                            size_t size_bytes);
 
 /* spirv.c, kernel.c: the built-in kernels. */
@@ -299,20 +263,21 @@ struct lz_spirv {
 /* The module of the kernel at that place, whose name is set. False: it does not fit. */
 bool lz_spirv_write(int place, struct lz_spirv *module_p);
 
-memspan_status_t lz_launch(void *state, int ordinal, void *queue,
-                           const memspan_kernel_call_t *call);
-void lz_kernels_drop(struct lz_device *device);
+memspan_status_t lz_get_kernel(struct gpu_device *device, int place, const char *name,
+                               void **function_p);
+memspan_status_t lz_start_call(struct gpu_queue *queue, void *function,
+                               const memspan_kernel_call_t *call);
+void lz_drop_kernels(struct gpu_device *device);
 
 /* share.c: other processes and network cards. */
 
 /* The driver is done with what was given to others of this block. */
-void lz_share_forget(struct lz_block *block);
-memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *token,
-                               size_t *token_size_p);
-memspan_status_t lz_ipc_import(void *state, int ordinal, const void *token, size_t token_size,
-                               memspan_block_t *block_p);
-memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *block);
-memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
-                                  int *fd_p, uint64_t *offset_p);
+void lz_unshare(struct gpu_block *block);
+memspan_status_t lz_export(const struct gpu_device *device, struct gpu_block *block,
+                           struct gpu_token *token);
+memspan_status_t lz_open(struct gpu_device *device, struct gpu_token *token,
+                         struct gpu_block *block);
+memspan_status_t lz_dmabuf(const struct gpu_device *device, const void *address, size_t size_bytes,
+                           int *fd_p, uint64_t *offset_p);
 
 #endif /* MEMSPAN_BACKENDS_LEVEL_ZERO_H */

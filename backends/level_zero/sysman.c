@@ -19,7 +19,7 @@ enum { UUID_TILE = 15 };
 
 static bool is_of_tile(const struct lz_device *device, lz_sysman_memory_h memory)
 {
-    const struct lz_calls *ze              = &device->state->ze;
+    const struct lz_calls *ze              = LZ(device);
     lz_sysman_memory_properties_t of_which = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_MEM_PROPERTIES};
 
     return (ze->zesMemoryGetProperties(memory, &of_which) == ZE_RESULT_SUCCESS) &&
@@ -44,7 +44,7 @@ static uint32_t keep_tile(const struct lz_device *device, lz_sysman_memory_h *me
 /* The memory of the device, which is this one or a tile of it. */
 static void take_memories(struct lz_device *device, lz_sysman_device_h handle)
 {
-    const struct lz_calls *ze = &device->state->ze;
+    const struct lz_calls *ze = LZ(device);
     uint32_t count            = 0;
     lz_sysman_memory_h *memories;
 
@@ -69,16 +69,16 @@ static void take_memories(struct lz_device *device, lz_sysman_device_h handle)
     device->memory_count = count;
 }
 
-static void match_device(struct lz_state *state, lz_sysman_device_h handle)
+static void match_device(struct gpu_state *state, lz_sysman_device_h handle)
 {
     lz_sysman_properties_t properties = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     int i;
 
-    if (state->ze.zesDeviceGetProperties(handle, &properties) != ZE_RESULT_SUCCESS) {
+    if (lz_calls(state)->zesDeviceGetProperties(handle, &properties) != ZE_RESULT_SUCCESS) {
         return;
     }
     for (i = 0; i < state->device_count; i++) {
-        struct lz_device *device = &state->devices[i];
+        struct lz_device *device = lz_device(state->devices[i]);
         if ((device->memories == NULL) &&
             (memcmp(device->uuid, properties.core.uuid, UUID_TILE) == 0)) {
             take_memories(device, handle);
@@ -86,20 +86,21 @@ static void match_device(struct lz_state *state, lz_sysman_device_h handle)
     }
 }
 
-static void match_driver(struct lz_state *state, lz_sysman_driver_h driver)
+static void match_driver(struct gpu_state *state, lz_sysman_driver_h driver)
 {
     uint32_t count = 0;
     lz_sysman_device_h *devices;
     uint32_t i;
 
-    if ((state->ze.zesDeviceGet(driver, &count, NULL) != ZE_RESULT_SUCCESS) || (count == 0)) {
+    if ((lz_calls(state)->zesDeviceGet(driver, &count, NULL) != ZE_RESULT_SUCCESS) ||
+        (count == 0)) {
         return;
     }
     devices = calloc(count, sizeof(lz_sysman_device_h));
     if (devices == NULL) {
         return;
     }
-    if (state->ze.zesDeviceGet(driver, &count, devices) == ZE_RESULT_SUCCESS) {
+    if (lz_calls(state)->zesDeviceGet(driver, &count, devices) == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
             match_device(state, devices[i]);
         }
@@ -107,29 +108,29 @@ static void match_driver(struct lz_state *state, lz_sysman_driver_h driver)
     free(devices);
 }
 
-void lz_sysman_find(struct lz_state *state)
+void lz_sysman_find(struct gpu_state *state)
 {
     uint32_t count = 0;
     lz_sysman_driver_h *drivers;
     lz_result_t code;
     uint32_t i;
 
-    if (!is_there(&state->ze)) {
+    if (!is_there(lz_calls(state))) {
         return;
     }
-    code = state->ze.zesInit(0);
+    code = lz_calls(state)->zesInit(0);
     if (code == ZE_RESULT_SUCCESS) {
-        code = state->ze.zesDriverGet(&count, NULL);
+        code = lz_calls(state)->zesDriverGet(&count, NULL);
     }
     if ((code != ZE_RESULT_SUCCESS) || (count == 0)) {
-        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME, "free memory is unknown: no sysman");
+        state->services->log(MEMSPAN_LOG_INFO, "level_zero", "free memory is unknown: no sysman");
         return;
     }
     drivers = calloc(count, sizeof(lz_sysman_driver_h));
     if (drivers == NULL) {
         return;
     }
-    if (state->ze.zesDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
+    if (lz_calls(state)->zesDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
             match_driver(state, drivers[i]);
         }
@@ -137,19 +138,20 @@ void lz_sysman_find(struct lz_state *state)
     free(drivers);
 }
 
-uint64_t lz_sysman_free(const struct lz_device *device)
+uint64_t lz_sysman_free(const struct gpu_device *device)
 {
-    uint64_t free_bytes = 0;
+    const struct lz_device *own = lz_device(device);
+    uint64_t free_bytes         = 0;
     uint32_t i;
 
-    if (device->memories == NULL) {
+    if (own->memories == NULL) {
         return MEMSPAN_UNKNOWN;
     }
-    for (i = 0; i < device->memory_count; i++) {
+    for (i = 0; i < own->memory_count; i++) {
         lz_sysman_memory_t memory = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_MEM_STATE};
-        lz_result_t code = device->state->ze.zesMemoryGetState(device->memories[i], &memory);
-        if (code != ZE_RESULT_SUCCESS) {
-            lz_log_failure(device->state, "zesMemoryGetState", code, "free memory of a device");
+        lz_result_t code          = LZ(own)->zesMemoryGetState(own->memories[i], &memory);
+        if (!gpu_log_failure(device->state, LZ_ANSWER("zesMemoryGetState", code),
+                             "free memory of a device")) {
             return MEMSPAN_UNKNOWN;
         }
         free_bytes += memory.free;

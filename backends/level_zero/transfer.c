@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.c: copies, fills, prefetch and synchronise.
+/* transfer.c: copies, fills and prefetch.
  *
  * Host memory of any origin is handed to the driver as it is, as the runtimes of SYCL and OpenMP
  * do, though the specification speaks of memory that the device reaches. What another driver
@@ -11,79 +11,74 @@
 
 enum { BOUNCE_BYTES = 4 << 20 };
 
-static memspan_status_t enter_queue(void *state, int ordinal, void *opaque,
-                                    struct lz_device **device_p, struct lz_queue **queue_p)
+static gpu_answer_t append_copy(const struct gpu_queue *queue, void *to, const void *from,
+                                size_t size_bytes)
 {
-    memspan_status_t status = lz_device_get(state, ordinal, device_p);
+    lz_list_h list = lz_stream_begin(queue);
+    lz_result_t code =
+        lz_calls(queue->device->state)
+            ->zeCommandListAppendMemoryCopy(list, to, from, size_bytes, NULL, 0, NULL);
 
-    return (status == MEMSPAN_OK) ? lz_queue_get(*device_p, opaque, queue_p) : status;
-}
-
-static memspan_status_t append_copy(struct lz_queue *queue, void *to, const void *from,
-                                    size_t size_bytes)
-{
-    const struct lz_state *state = queue->device->state;
-    lz_result_t code;
-    memspan_status_t status;
-
-    pthread_mutex_lock(&queue->lock);
-    code =
-        state->ze.zeCommandListAppendMemoryCopy(queue->list, to, from, size_bytes, NULL, 0, NULL);
-    status = (code == ZE_RESULT_SUCCESS)
-                 ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemoryCopy", code,
-                            "cannot copy %zu bytes from %p to %p", size_bytes, from, to);
-    pthread_mutex_unlock(&queue->lock);
-    return status;
+    return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryCopy", code));
 }
 
 /* ---- between drivers ---- */
 
 /* The device whose driver has to do it: where the memory is from, if it is of another driver. */
-static struct lz_device *who_copies(struct lz_device *device, const void *pointer)
+static struct gpu_device *who_copies(struct gpu_device *device, const void *pointer)
 {
-    struct lz_block block;
+    const struct gpu_block *block = NULL;
 
-    if ((device->state->driver_count > 1) && lz_block_find(device->state, pointer, &block) &&
-        (block.driver != device->driver)) {
-        return block.device;
+    if (lz_state(device->state)->driver_count > 1) {
+        block = gpu_block_find(device->state, pointer);
     }
-    return device;
+    return ((block != NULL) && (lz_device(block->device)->driver != lz_device(device)->driver))
+               ? block->device
+               : device;
 }
 
-static memspan_status_t copy_now(struct lz_device *device, void *to, const void *from,
+static memspan_status_t copy_now(struct gpu_device *device, void *to, const void *from,
                                  size_t size_bytes)
 {
-    struct lz_queue *queue;
-    memspan_status_t status = lz_queue_get(device, NULL, &queue);
+    struct gpu_queue *queue = NULL;
+    gpu_answer_t answer;
+    memspan_status_t status = gpu_queue_get(device, NULL, &queue);
 
-    if (status == MEMSPAN_OK) {
-        status = append_copy(queue, to, from, size_bytes);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
-    return (status == MEMSPAN_OK) ? lz_queue_wait(queue) : status;
+    answer = append_copy(queue, to, from, size_bytes);
+    return (answer.code == GPU_SUCCESS)
+               ? gpu_queue_wait(queue)
+               : gpu_error(device->state, answer, "cannot copy %zu bytes from %p to %p", size_bytes,
+                           from, to);
 }
 
 /* Neither may still read or write what they copied through. */
-static bool is_done_with(const struct lz_device *reader, const struct lz_device *writer)
+static bool is_done_with(struct gpu_device *reader, struct gpu_device *writer)
 {
-    memspan_status_t ignored;
+    bool reader_idle;
+    bool writer_idle;
 
-    return lz_queues_settle(reader->driver, &ignored) && lz_queues_settle(writer->driver, &ignored);
+    (void)lz_settle(reader, &reader_idle);
+    (void)lz_settle(writer, &writer_idle);
+    return reader_idle && writer_idle;
 }
 
-static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer, void *to,
-                               struct lz_device *reader, const void *from, size_t size_bytes)
+static memspan_status_t bounce(const struct gpu_queue *queue, struct gpu_device *writer, void *to,
+                               struct gpu_device *reader, const void *from, size_t size_bytes)
 {
-    size_t room             = (size_bytes < BOUNCE_BYTES) ? size_bytes : BOUNCE_BYTES;
-    void *between           = malloc(room);
-    memspan_status_t status = MEMSPAN_OK;
-    size_t done             = 0;
+    const struct gpu_state *state = queue->device->state;
+    size_t room                   = (size_bytes < BOUNCE_BYTES) ? size_bytes : BOUNCE_BYTES;
+    void *between                 = malloc(room);
+    memspan_status_t status       = MEMSPAN_OK;
+    size_t done                   = 0;
 
     if (between == NULL) {
-        return lz_refuse(queue->device->state, MEMSPAN_ERR_NO_MEMORY, NULL,
-                         "no %zu bytes of host memory to copy through", room);
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL,
+                          "no %zu bytes of host memory to copy through", room);
     }
-    status = lz_queue_wait(queue);
+    status = gpu_queue_wait(queue);
     while ((status == MEMSPAN_OK) && (done < size_bytes)) {
         size_t size = (size_bytes - done < room) ? size_bytes - done : room;
         status      = copy_now(reader, between, (const char *)from + done, size);
@@ -95,192 +90,102 @@ static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer,
     if ((status == MEMSPAN_OK) || is_done_with(reader, writer)) {
         free(between);
     } else {
-        queue->device->state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
-                                            "%zu bytes of host memory are kept: %s", room,
-                                            memspan_error_text());
+        state->services->log(MEMSPAN_LOG_WARN, state->driver->name,
+                             "%zu bytes of host memory are kept: %s", room, memspan_error_text());
     }
     return status;
 }
 
-memspan_status_t lz_copy(void *state, int ordinal, void *opaque, void *to, const void *from,
-                         size_t size_bytes)
+gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes)
 {
-    struct lz_device *device;
-    struct lz_device *writer;
-    struct lz_device *reader;
-    struct lz_queue *queue;
-    memspan_status_t status;
+    struct gpu_device *writer = who_copies(queue->device, to);
+    struct gpu_device *reader = who_copies(queue->device, from);
 
-    if (size_bytes == 0) {
-        return MEMSPAN_OK;
-    }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    writer = who_copies(device, to);
-    reader = who_copies(device, from);
-    return ((writer == device) && (reader == device))
+    return ((writer == queue->device) && (reader == queue->device))
                ? append_copy(queue, to, from, size_bytes)
-               : bounce(queue, writer, to, reader, from, size_bytes);
+               : LZ_RECORDED(bounce(queue, writer, to, reader, from, size_bytes));
 }
 
 /* ---- fills ---- */
 
-static memspan_status_t append_fill(struct lz_queue *queue, void *to, unsigned char byte,
-                                    size_t size_bytes)
+gpu_answer_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+                           size_t size_bytes)
 {
-    const struct lz_state *state = queue->device->state;
+    struct lz_pointer p     = {0};
+    memspan_status_t status = lz_pointer_ask(lz_device(queue->device)->driver, to, &p);
+    lz_list_h list;
     lz_result_t code;
-    memspan_status_t status;
 
-    pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemoryFill(queue->list, to, &byte, 1, size_bytes, NULL, 0,
-                                                     NULL);
-    status = (code == ZE_RESULT_SUCCESS) ? lz_queue_order(queue)
-                                         : lz_error(state, "zeCommandListAppendMemoryFill", code,
-                                                    "cannot fill %zu bytes at %p", size_bytes, to);
-    pthread_mutex_unlock(&queue->lock);
-    return status;
-}
-
-memspan_status_t lz_fill(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
-                         size_t size_bytes)
-{
-    struct lz_device *device;
-    struct lz_queue *queue;
-    struct lz_pointer p = {0};
-    memspan_status_t status;
-
-    if (size_bytes == 0) {
-        return MEMSPAN_OK;
-    }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
-    if (status == MEMSPAN_OK) {
-        status = lz_pointer_ask(device->state, device->driver, to, &p);
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    if (p.type != LZ_MEMORY_TYPE_UNKNOWN) {
-        return append_fill(queue, to, byte, size_bytes);
+    if ((status == MEMSPAN_OK) && (p.type != LZ_MEMORY_TYPE_UNKNOWN)) {
+        list = lz_stream_begin(queue);
+        code = lz_calls(queue->device->state)
+                   ->zeCommandListAppendMemoryFill(list, to, &byte, 1, size_bytes, NULL, 0, NULL);
+        return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryFill", code));
     }
     /* Host memory that the driver does not know: the host sets it, in its turn. */
-    status = lz_queue_wait(queue);
+    if (status == MEMSPAN_OK) {
+        status = gpu_queue_wait(queue);
+    }
     if (status == MEMSPAN_OK) {
         memset(to, byte, size_bytes);
     }
-    return status;
-}
-
-/* ---- waiting ---- */
-
-/* Where host and device may not use shared memory at once, nothing of ours may be running on the
- * device when the host goes on. */
-memspan_status_t lz_synchronize(void *state, int ordinal, void *opaque)
-{
-    struct lz_device *device;
-    memspan_status_t status = lz_device_get(state, ordinal, &device);
-    bool at_once;
-
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    at_once = (device->facts.shared_access & LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT) != 0;
-    if (opaque != NULL) {
-        return lz_queue_wait(opaque);
-    }
-    if (!at_once) {
-        return lz_queues_wait(device->driver, device);
-    }
-    pthread_mutex_lock(&device->lock);
-    opaque = device->queue;
-    pthread_mutex_unlock(&device->lock);
-    /* A device that was not used has nothing to wait for. */
-    return (opaque == NULL) ? MEMSPAN_OK : lz_queue_wait(opaque);
+    return LZ_RECORDED(status);
 }
 
 /* ---- shared memory ---- */
 
-memspan_status_t lz_advise(struct lz_device *device, const struct lz_device *where, void *pointer,
+memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *where, void *pointer,
                            size_t size_bytes)
 {
-    const struct lz_state *state = device->state;
-    struct lz_queue *queue;
-    lz_result_t code;
-    memspan_status_t status = lz_queue_get(device, NULL, &queue);
+    struct gpu_queue *queue = NULL;
+    lz_list_h list;
+    gpu_answer_t answer;
+    memspan_status_t status = gpu_queue_get(device, NULL, &queue);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemAdvise(queue->list, where->handle, pointer, size_bytes,
-                                                    LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION);
-    status = (code == ZE_RESULT_SUCCESS)
-                 ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemAdvise", code,
-                            "shared memory cannot prefer %s", where->info.name);
-    pthread_mutex_unlock(&queue->lock);
-    return status;
-}
-
-static memspan_status_t append_prefetch(struct lz_queue *queue, const void *pointer,
-                                        size_t size_bytes)
-{
-    const struct lz_state *state = queue->device->state;
-    lz_result_t code;
-    memspan_status_t status;
-
-    pthread_mutex_lock(&queue->lock);
-    code   = state->ze.zeCommandListAppendMemoryPrefetch(queue->list, pointer, size_bytes);
-    status = (code == ZE_RESULT_SUCCESS)
-                 ? lz_queue_order(queue)
-                 : lz_error(state, "zeCommandListAppendMemoryPrefetch", code,
-                            "cannot move %zu bytes at %p", size_bytes, pointer);
-    pthread_mutex_unlock(&queue->lock);
-    return status;
+    list = lz_stream_begin(queue);
+    answer =
+        lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemAdvise",
+                                       lz_calls(device->state)
+                                           ->zeCommandListAppendMemAdvise(
+                                               list, lz_device(where)->handle, pointer, size_bytes,
+                                               LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION)));
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(device->state, answer, "shared memory cannot prefer %s",
+                           where->info.name);
 }
 
 /* The driver moves memory to the device whose list it is asked on, and to no host. */
-memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, const void *pointer,
-                             size_t size_bytes, int to)
+gpu_answer_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+                         int to)
 {
-    struct lz_state *state = opaque_state;
-    struct lz_pointer p    = {0};
-    struct lz_device *device;
-    struct lz_device *target;
-    struct lz_queue *queue;
-    memspan_status_t status;
+    struct gpu_device *device = queue->device;
+    struct gpu_device *target = (to == MEMSPAN_HOST) ? NULL : device->state->devices[to];
+    struct gpu_queue *of      = NULL;
+    memspan_status_t status   = MEMSPAN_OK;
+    lz_list_h list;
+    lz_result_t code;
 
-    if (size_bytes == 0) {
-        return MEMSPAN_OK;
+    if ((target == NULL) || (lz_device(target)->driver != lz_device(device)->driver) ||
+        (who_copies(device, pointer) != device)) {
+        return LZ_RECORDED(gpu_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                                      "the memory at %p moves to devices of its driver only",
+                                      pointer));
     }
-    if ((to != MEMSPAN_HOST) && ((to < 0) || (to >= state->device_count))) {
-        return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
-                         "no Level Zero device %d: there are %d", to, state->device_count);
+    if (target != device) {
+        status = gpu_queue_wait(queue); /* for its work on the memory */
+        if (status == MEMSPAN_OK) {
+            status = gpu_queue_get(target, NULL, &of);
+        }
+        if (status != MEMSPAN_OK) {
+            return LZ_RECORDED(status);
+        }
+        queue = of;
     }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
-    if (status == MEMSPAN_OK) {
-        status = lz_pointer_ask(state, device->driver, pointer, &p);
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    target = (to == MEMSPAN_HOST) ? NULL : &state->devices[to];
-    if ((p.type != LZ_MEMORY_TYPE_SHARED) || (target == NULL) ||
-        (target->driver != device->driver)) {
-        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         (p.type != LZ_MEMORY_TYPE_SHARED)
-                             ? "the memory at %p is not managed: it does not move"
-                             : "the memory at %p moves to devices of its driver only",
-                         pointer);
-    }
-    if (target == device) {
-        return append_prefetch(queue, pointer, size_bytes);
-    }
-    status = lz_queue_wait(queue); /* for its work on the memory */
-    if (status == MEMSPAN_OK) {
-        status = lz_queue_get(target, NULL, &queue);
-    }
-    return (status == MEMSPAN_OK) ? append_prefetch(queue, pointer, size_bytes) : status;
+    list = lz_stream_begin(queue);
+    code = lz_calls(device->state)->zeCommandListAppendMemoryPrefetch(list, pointer, size_bytes);
+    return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryPrefetch", code));
 }

@@ -23,7 +23,7 @@ static struct lz_state *open_driver(void)
     void *state = NULL;
 
     cr_assert_eq(table->open(&memspan_services, &state), MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(((struct lz_state *)state)->device_count, 1);
+    cr_assert_eq(table->device_count(state), 1);
     return state;
 }
 
@@ -81,7 +81,7 @@ static void start(void *state, memspan_kernel_t kernel, void *address)
     }
     cr_assert(lz_spirv_write(place, &module));
     status = table->launch(state, 0, NULL, &call);
-    if (module.fp64 && !lz->devices[0].facts.fp64) {
+    if (module.fp64 && !lz_device(lz->gpu.devices[0])->facts.fp64) {
         cr_expect_eq(status, MEMSPAN_ERR_UNSUPPORTED, "%s", module.name);
     } else {
         cr_expect_eq(status, MEMSPAN_OK, "%s: %s", module.name, memspan_error_text());
@@ -114,7 +114,7 @@ Test(intel, every_kernel_compiles_and_starts)
 Test(intel, memory_of_one_context_serves_in_another)
 {
     struct lz_state *state         = open_driver();
-    const struct lz_device *device = &state->devices[0];
+    const struct lz_device *device = lz_device(state->gpu.devices[0]);
     memspan_block_t block          = take(state, MEMSPAN_KIND_DEVICE, 0);
     lz_context_desc_t context_desc = {.stype = LZ_STRUCTURE_TYPE_CONTEXT_DESC};
     lz_alloc_properties_t known    = {.stype = LZ_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};

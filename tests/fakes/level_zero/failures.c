@@ -103,7 +103,7 @@ static void work(void)
     if (!steps_fine(pretended_try_open(&state))) {
         return;
     }
-    if (((struct lz_state *)state)->device_count < 2) {
+    if (table->device_count(state) < 2) {
         table->close(state); /* a question about the second one failed, and was logged */
         return;
     }

@@ -221,7 +221,7 @@ Test(level_zero_rules, shared_memory_ends_where_memory_does)
     memspan_block_t block;
     void *state = PRETENDED_OPEN("DEVICES=1");
 
-    given = &((struct lz_state *)state)->devices[0].managed_bytes;
+    given = &((struct gpu_state *)state)->devices[0]->managed_bytes;
     OK(table->alloc(state, 0, &request, &block));
     cr_assert_geq(atomic_load(given), PRETENDED_BYTES);
     atomic_fetch_add(given, host);

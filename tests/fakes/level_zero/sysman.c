@@ -78,8 +78,9 @@ static void say(enum memspan_log_level level, const char *who, const char *forma
 static uint64_t free_of(uint8_t last_byte, uint8_t others)
 {
     static const memspan_services_t services = {.log = say};
-    struct lz_device device                  = {.ordinal = 0};
-    struct lz_state state = {.services = &services, .devices = &device, .device_count = 1};
+    struct lz_device device                  = {.gpu.ordinal = 0};
+    struct gpu_device *all                   = &device.gpu;
+    struct lz_state state = {.gpu = {.services = &services, .devices = &all, .device_count = 1}};
     uint64_t free_bytes;
 
     state.ze.zesInit                    = init;
@@ -89,11 +90,11 @@ static uint64_t free_of(uint8_t last_byte, uint8_t others)
     state.ze.zesDeviceEnumMemoryModules = memories;
     state.ze.zesMemoryGetProperties     = memory_properties;
     state.ze.zesMemoryGetState          = memory_state;
-    device.state                        = &state;
+    device.gpu.state                    = &state.gpu;
     memset(device.uuid, others, sizeof(device.uuid));
     device.uuid[15] = last_byte;
-    lz_sysman_find(&state);
-    free_bytes = lz_sysman_free(&device);
+    lz_sysman_find(&state.gpu);
+    free_bytes = lz_sysman_free(&device.gpu);
     free(device.memories);
     return free_bytes;
 }
