@@ -151,8 +151,8 @@ out_leave:
     return NULL;
 }
 
-/* Free an object of the calling thread's own; its entry in the pointer map. False: take the slow
- * way. */
+/* Free an object of the calling thread's own; @p entry: the object's in the pointer map. False: take
+ * the slow path. */
 static inline __attribute__((always_inline)) bool msp_heap_free_at(uintptr_t entry, void *pointer)
 {
     struct msp_slab *slab;
