@@ -61,8 +61,8 @@ static memspan_status_t take_divided(struct msp_allocator *a, struct msp_request
     return status;
 }
 
-static memspan_status_t take(struct msp_allocator *a, struct msp_account *account,
-                             const struct ask *ask, bool *zeroed_p, void **address_p)
+static memspan_status_t take_memory(struct msp_allocator *a, struct msp_account *account,
+                                    const struct ask *ask, bool *zeroed_p, void **address_p)
 {
     const struct msp_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
     struct msp_provider *provider = msp_plan_provider_here(plan);
@@ -147,7 +147,7 @@ static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
     if (account == NULL) {
         return NULL;
     }
-    if (MSP_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
+    if (MSP_UNLIKELY(take_memory(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
         msp_heap_credit(account, bytes, 0, 1);
         return NULL;
     }
@@ -380,7 +380,7 @@ static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes
     void *address = NULL;
     size_t total;
 
-    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MSP_MIDDLE_MAX_BYTES) ||
+    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MSP_MEDIUM_MAX_BYTES) ||
         !msp_is_power_of_two(align_bytes) || (align_bytes > MSP_SMALL_ALIGN_MAX) ||
         !msp_heap_is_cleared_by_host((uintptr_t)handle)) {
         return NULL;
@@ -558,7 +558,7 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
     bool zeroed = false;
     void *address;
 
-    if (take(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
+    if (take_memory(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
         return NULL;
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=

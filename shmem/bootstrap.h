@@ -28,7 +28,7 @@ struct msp_bootstrap {
     memspan_status_t (*barrier)(void);
     /* The same for the PEs that open() has put into local_pes; they alone call. */
     memspan_status_t (*node_barrier)(void);
-    /* *size_p: in, room; out, size. */
+    /* *size_p: in, capacity; out, size. */
     memspan_status_t (*get)(int pe, const char *key, void *data, size_t *size_p);
     /* Ends the whole job; does not return. */
     void (*abort)(int status, const char *message);

@@ -17,11 +17,11 @@
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
-#include "shmem/network/choice.h"
 #include "shmem/option.h"
 #include "shmem/partition/device_memory.h"
 #include "shmem/partition/partition.h"
 #include "shmem/team.h"
+#include "shmem/transport/choice.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
@@ -85,7 +85,7 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
 /* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
 static void find_host(struct msp_bootstrap_job *found)
 {
-    struct msp_network_division division = msp_network_choice_division();
+    struct msp_network_division division = msp_transport_choice_division();
 
     if (msp_bootstrap_find_host(msp_job.bootstrap, found,
                                 msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT)) != MEMSPAN_OK) {
@@ -204,7 +204,7 @@ static memspan_status_t read_variables(memspan_status_t *order_p)
 {
     memspan_status_t options = msp_shmem_option_read();
 
-    *order_p = msp_network_choice_read();
+    *order_p = msp_transport_choice_read();
     return (options == MEMSPAN_OK) ? msp_table_open() : options;
 }
 
@@ -271,7 +271,7 @@ static void introduce(void)
         printf("%d PEs, %d on this host, started by %s\n", msp_job.pe_count, msp_job.local_count,
                msp_job.launcher);
         msp_shmem_option_print();
-        msp_network_choice_print();
+        msp_transport_choice_print();
         msp_partition_print();
     }
     fflush(stdout);

@@ -4,7 +4,7 @@
 
 /* Symmetric allocation: every PE makes the same calls, so every PE's heap gives the same offsets
  * and nothing is exchanged. Collective over the world (a partition made by a team: over that team).
- * NULL with an error record (and a warning that says what would help) when there is no room. */
+ * NULL with an error record (and a warning that says what would help) when there is no space. */
 
 #include "shmem/error.h"
 #include <stdbool.h>

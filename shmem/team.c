@@ -211,8 +211,8 @@ static struct msp_team *make(const struct msp_team *parent, struct agreed agreed
     return team;
 }
 
-static int refuse(struct msp_team **team_p, const struct msp_team *parent, int start, int stride,
-                  int size)
+static int refuse_split(struct msp_team **team_p, const struct msp_team *parent, int start,
+                        int stride, int size)
 {
     *team_p = NULL;
     return (int)memspan_error(
@@ -242,7 +242,7 @@ int msp_team_split_strided(struct msp_team *parent, int start, int stride, int s
     }
     if ((size < 1) || (start < 0) || (start >= parent->size) || (last < 0) ||
         (last >= parent->size) || ((stride == 0) && (size != 1))) {
-        return refuse(team_p, parent, start, stride, size);
+        return refuse_split(team_p, parent, start, stride, size);
     }
     *team_p = NULL;
     agreed  = agree_on_index(parent);

@@ -172,7 +172,7 @@ memspan_status_t cuda_enter(struct gpu_device *device, enum gpu_purpose purpose,
     bool again              = (purpose == GPU_TO_GIVE_BACK) || (purpose == GPU_TO_WAIT);
     memspan_status_t status = again ? need_context(cuda_device(device))
                                     : (cuda_is_awake(device) ? MEMSPAN_OK : wake(device));
-    gpu_answer_t answer     = {"cuCtxPushCurrent", CUDA_SUCCESS};
+    gpu_result_t answer     = {"cuCtxPushCurrent", CUDA_SUCCESS};
 
     *before_p = 0; /* the driver keeps a stack */
     if (status != MEMSPAN_OK) {
@@ -207,7 +207,7 @@ void cuda_leave(struct gpu_device *device, int before)
 
 void cuda_close(struct gpu_device *device)
 {
-    gpu_answer_t answer = {"cuDevicePrimaryCtxRelease", CUDA_SUCCESS};
+    gpu_result_t answer = {"cuDevicePrimaryCtxRelease", CUDA_SUCCESS};
 
     if (cuda_is_awake(device)) {
         answer.code = cuda_calls(device->state)->cuDevicePrimaryCtxRelease_v2(device->id);
@@ -227,12 +227,12 @@ bool cuda_syncs_mapped(const struct gpu_state *state)
     return (cuda_calls(state)->cuCtxGetFlags != NULL) && (cuda_calls(state)->cuCtxSetFlags != NULL);
 }
 
-static gpu_answer_t set_flag(struct gpu_device *device)
+static gpu_result_t set_flag(struct gpu_device *device)
 {
     const struct cuda_calls *cu = cuda_calls(device->state);
     unsigned wanted             = 1 + atomic_load(&device->epoch);
     unsigned flags              = 0;
-    gpu_answer_t answer         = {"cuCtxGetFlags", CUDA_SUCCESS};
+    gpu_result_t answer         = {"cuCtxGetFlags", CUDA_SUCCESS};
 
     if (atomic_load(&cuda_device(device)->synced) == wanted) {
         return answer;

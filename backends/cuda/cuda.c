@@ -160,7 +160,7 @@ GPU_CALL(wait_for_device(const struct gpu_state *state), "cuCtxSynchronize",
 GPU_CALL(
     copy(const struct gpu_queue *queue, void *to, const void *from, size_t size), "cuMemcpyAsync",
     CU(queue->device)->cuMemcpyAsync(cuda_address(to), cuda_address(from), size, queue->stream))
-static gpu_answer_t copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b)
+static gpu_result_t copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b)
 {
     const struct cuda_rectangle rectangle = {.from        = {.type        = CUDA_MEMORYTYPE_UNIFIED,
                                                              .address     = cuda_address(b->from),
@@ -171,7 +171,7 @@ static gpu_answer_t copy_blocks(const struct gpu_queue *queue, const struct gpu_
                                              .width_bytes = b->block_bytes,
                                              .height      = b->block_count};
 
-    return (gpu_answer_t){"cuMemcpy2DAsync",
+    return (gpu_result_t){"cuMemcpy2DAsync",
                           (int)CU(queue->device)->cuMemcpy2DAsync_v2(&rectangle, queue->stream)};
 }
 
@@ -202,8 +202,8 @@ static memspan_status_t check(const struct gpu_device *device, const memspan_req
                : MEMSPAN_OK;
 }
 
-static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, size_t size,
-                         void **base_p)
+static gpu_result_t take_memory(const struct gpu_device *device, enum gpu_made made, size_t size,
+                                void **base_p)
 {
     const struct cuda_calls *cu = CU(device);
     cuda_address_t *address_p   = (void *)base_p;
@@ -221,7 +221,7 @@ static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, si
     }
 }
 
-static gpu_answer_t give(const struct gpu_device *device, enum gpu_made made, void *base)
+static gpu_result_t give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct cuda_calls *cu = CU(device);
 
@@ -244,7 +244,7 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
     const struct cuda_calls *cu   = cuda_calls(state);
     int where                     = request->resident_ordinal;
     cuda_location_t location      = {.type = CUDA_MEM_LOCATION_TYPE_DEVICE};
-    gpu_answer_t answer           = {"cuMemAdvise", CUDA_SUCCESS};
+    gpu_result_t answer           = {"cuMemAdvise", CUDA_SUCCESS};
 
     if ((where < 0) || (where >= state->device_count) || !state->devices[where]->facts.concurrent) {
         return MEMSPAN_OK;
@@ -266,8 +266,8 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
 
 /* The plural question is asked: the singular one fails for addresses that the driver has never
  * seen. */
-static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p)
+static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p)
 {
     unsigned type                        = 0;
     unsigned managed                     = 0;
@@ -304,7 +304,7 @@ static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
 
 /* ---- work ---- */
 
-static gpu_answer_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+static gpu_result_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size)
 {
     const struct cuda_calls *cu = cuda_calls(queue->device->state);
@@ -317,7 +317,7 @@ static gpu_answer_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned
                              cu->cuMemsetD8Async(cuda_address(to), byte, size, queue->stream));
 }
 
-static gpu_answer_t prefetch(const struct gpu_queue *queue, const void *pointer, size_t size,
+static gpu_result_t prefetch(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to)
 {
     const struct gpu_state *state = queue->device->state;

@@ -64,7 +64,7 @@ static inline bool cuda_has_peers(const struct gpu_state *state)
            (cuda_calls(state)->cuCtxEnablePeerAccess != NULL);
 }
 
-#define CUDA_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+#define CUDA_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 
 /* context.c: primary contexts. */
 

@@ -117,7 +117,7 @@ static void fill_uid(struct gpu_device *device)
 {
     const struct cuda_calls *cu = cuda_calls(device->state);
     memspan_device_info_t *info = &device->info;
-    gpu_answer_t answer         = {"cuDeviceGetUuid", CUDA_ERROR_NOT_SUPPORTED};
+    gpu_result_t answer         = {"cuDeviceGetUuid", CUDA_ERROR_NOT_SUPPORTED};
     cuda_uuid_t uuid;
 
     if (cu->cuDeviceGetUuid_v2 != NULL) {

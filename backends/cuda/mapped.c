@@ -196,7 +196,7 @@ memspan_status_t cuda_give_mapped(struct gpu_device *device, struct gpu_block *b
     const struct cuda_calls *cu = cuda_calls(device->state);
     cuda_address_t base         = cuda_address(block->base);
     /* Unlike cuMemFree, unmapping does not wait for its users. */
-    gpu_answer_t answers[4] = {gpu_wait_for_users(device, false)};
+    gpu_result_t answers[4] = {gpu_wait_for_users(device, false)};
     int i;
 
     if (gpu_is_captured(answers[0].code)) {
@@ -242,8 +242,8 @@ memspan_status_t cuda_export_mapped(const struct gpu_device *device, struct gpu_
                                     struct gpu_token *token)
 {
     struct gpu_state *state = device->state;
-    gpu_answer_t first      = {"cuMemExportToShareableHandle", CUDA_SUCCESS};
-    gpu_answer_t answer     = first;
+    gpu_result_t first      = {"cuMemExportToShareableHandle", CUDA_SUCCESS};
+    gpu_result_t answer     = first;
 
     if (own->handle_types == CUDA_MEM_HANDLE_TYPE_NONE) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",

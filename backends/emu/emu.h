@@ -11,7 +11,7 @@
  *
  * Locks: emu::lock guards blocks, accounts and who has managed memory; emu_device::lock the ring's
  * writing end. The second may be taken under the first. No thread waits for a device under
- * emu::lock for more than room in its ring. emu::import_lock is taken before both. */
+ * emu::lock for more than space in its ring. emu::import_lock is taken before both. */
 
 #include "backends/emu/ring.h"
 #include "core/base/region.h"

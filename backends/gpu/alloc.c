@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alloc.c: a request becomes a block.
  *
- * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with room
- * to spare only where that was not enough. */
+ * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with
+ * space to spare only where that was not enough. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/request.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* "Suitably aligned for any kind of variable": 256 bytes in practice. No driver promises it: the
- * room to spare follows the address that came. */
+ * space to spare follows the address that came. */
 enum { DRIVER_ALIGN_BYTES = 256 };
 
 static memspan_status_t check_request(const struct gpu_device *device,
@@ -51,7 +51,7 @@ static memspan_status_t check_request(const struct gpu_device *device,
 static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_block *block)
 {
     memspan_status_t status = MEMSPAN_OK;
-    gpu_answer_t answer     = gpu_wait_for_users(device, true);
+    gpu_result_t answer     = gpu_wait_for_users(device, true);
 
     if (gpu_is_captured(answer.code)) {
         return gpu_error(device->state, answer, "%zu bytes of host pages stay: they may be in use",
@@ -70,7 +70,7 @@ static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_bl
     return status;
 }
 
-static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_block *block)
+static gpu_result_t give_to_driver(struct gpu_device *device, const struct gpu_block *block)
 {
     if (block->made == GPU_MADE_MANAGED) {
         atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
@@ -80,7 +80,7 @@ static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_b
 
 static memspan_status_t give_back(struct gpu_device *device, struct gpu_block *block)
 {
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (block->made == GPU_MADE_MAPPED) {
         return device->state->driver->give_mapped(device, block);
@@ -147,7 +147,7 @@ memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
     size_t spare            = spare_bytes(align, DRIVER_ALIGN_BYTES);
     bool on_host            = (made == GPU_MADE_HOST);
     void *base              = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     block->made       = made;
@@ -272,8 +272,8 @@ memspan_status_t gpu_take_pinned(struct gpu_device *device, const memspan_reques
     return gpu_take(device, GPU_MADE_HOST, request, block);
 }
 
-static memspan_status_t take(struct gpu_device *device, const memspan_request_t *request,
-                             struct gpu_block *block, memspan_block_t *given)
+static memspan_status_t take_memory(struct gpu_device *device, const memspan_request_t *request,
+                                    struct gpu_block *block, memspan_block_t *given)
 {
     const struct gpu_driver *driver = device->state->driver;
 
@@ -315,7 +315,7 @@ memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *re
     status    = gpu_enter(state, ordinal, GPU_TO_ALLOCATE, &visit);
     if (status == MEMSPAN_OK) {
         block->epoch = atomic_load(&device->epoch);
-        status       = take(device, request, block, &given);
+        status       = take_memory(device, request, block, &given);
         gpu_leave(&visit);
     }
     if (status != MEMSPAN_OK) {

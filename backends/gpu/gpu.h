@@ -37,10 +37,10 @@ enum gpu_code {
 };
 
 /* The answer of a call, and its name for the record. */
-typedef struct gpu_answer {
+typedef struct gpu_result {
     const char *call;
     int code;
-} gpu_answer_t;
+} gpu_result_t;
 
 /* What a code of a driver means. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
 struct gpu_meaning {
@@ -75,7 +75,7 @@ struct gpu_block {
     int fd;                                /* exported; open while the block lives, or -1 */
 };
 
-/* A stream, and room for the partial sums of a reduction on it. */
+/* A stream, and space for the partial sums of a reduction on it. */
 struct gpu_queue {
     struct gpu_queue *next; /* gpu_device::forgotten */
     struct gpu_device *device;
@@ -204,7 +204,7 @@ struct gpu_blocks {
 /* The largest that drivers take: an int. */
 #define GPU_STRIDE_MAX ((size_t)INT32_MAX)
 
-/* A driver. Functions that answer a gpu_answer_t make one call; a call that this version of the
+/* A driver. Functions that answer a gpu_result_t make one call; a call that this version of the
  * driver lacks has the name NULL and code 0. Those that return a status have recorded their
  * failure. A device is current where no comment says otherwise. */
 struct gpu_driver {
@@ -222,7 +222,7 @@ struct gpu_driver {
     /* No device is current. load() opens the library and starts it; fill() describes a device that
      * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
     memspan_status_t (*load)(struct gpu_state *state);
-    gpu_answer_t (*count)(const struct gpu_state *state, int *count_p);
+    gpu_result_t (*count)(const struct gpu_state *state, int *count_p);
     memspan_status_t (*fill)(struct gpu_device *device);
     void (*probe)(struct gpu_state *state); /* or NULL */
     void (*words)(const struct gpu_device *device, char *text, size_t size);
@@ -234,7 +234,7 @@ struct gpu_driver {
     /* What is current. enter() is told by leave() what was before. */
     memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
     void (*leave)(struct gpu_device *device, int before);
-    gpu_answer_t (*exchange_capture)(const struct gpu_state *state, int *mode);
+    gpu_result_t (*exchange_capture)(const struct gpu_state *state, int *mode);
     /* Used through us, and used by anyone in this process. NULL: always. */
     bool (*is_awake)(const struct gpu_device *device);
     bool (*is_active)(const struct gpu_device *device);
@@ -242,12 +242,12 @@ struct gpu_driver {
     bool relaxes_always;                      /* not only to allocate and to give back */
 
     /* What a device is. */
-    gpu_answer_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
-    gpu_answer_t (*total)(const struct gpu_device *device, size_t *bytes_p);
-    gpu_answer_t (*available)(const struct gpu_device *device, size_t *bytes_p);
-    gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
+    gpu_result_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
+    gpu_result_t (*total)(const struct gpu_device *device, size_t *bytes_p);
+    gpu_result_t (*available)(const struct gpu_device *device, size_t *bytes_p);
+    gpu_result_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
                               int *can_p);
-    gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
+    gpu_result_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
     /* The source of whether one reaches the other. */
     void (*peer_source)(const struct gpu_device *from, const struct gpu_device *home, char *text,
                         size_t size);
@@ -261,9 +261,9 @@ struct gpu_driver {
 
     /* Memory. */
     memspan_status_t (*check)(const struct gpu_device *device, const memspan_request_t *request);
-    gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
+    gpu_result_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
                          void **base_p);
-    gpu_answer_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
+    gpu_result_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
     memspan_status_t (*take_device)(struct gpu_device *device, const memspan_request_t *request,
                                     struct gpu_block *block, memspan_block_t *given);
     memspan_status_t (*take_coherent)(struct gpu_device *device, const memspan_request_t *request,
@@ -271,24 +271,24 @@ struct gpu_driver {
     memspan_status_t (*give_mapped)(struct gpu_device *device, struct gpu_block *block);
     memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block);
-    gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
-    gpu_answer_t (*unregister_pages)(const struct gpu_state *state, void *address);
-    gpu_answer_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
-    memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p);
+    gpu_result_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
+    gpu_result_t (*unregister_pages)(const struct gpu_state *state, void *address);
+    gpu_result_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
+    memspan_status_t (*query_pointer)(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p);
     /* A device's ordinal, or a negative number. */
-    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer, int *where_p);
+    gpu_result_t (*last_prefetch)(const struct gpu_state *state, const void *pointer, int *where_p);
 
     /* Work. */
-    gpu_answer_t (*make_stream)(struct gpu_device *device, void **stream_p);
-    gpu_answer_t (*drop_stream)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait_for_device)(const struct gpu_state *state);
-    gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
-    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
-    gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
+    gpu_result_t (*make_stream)(struct gpu_device *device, void **stream_p);
+    gpu_result_t (*drop_stream)(const struct gpu_state *state, void *stream);
+    gpu_result_t (*wait)(const struct gpu_state *state, void *stream);
+    gpu_result_t (*wait_for_device)(const struct gpu_state *state);
+    gpu_result_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
+    gpu_result_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
+    gpu_result_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size);
-    gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
+    gpu_result_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
 
     /* Kernels; the device's lock held for the two in the middle. */
@@ -296,15 +296,15 @@ struct gpu_driver {
     /* @p place, @p name: of gpu_kernel_find(). */
     memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
                                    void **function_p);
-    gpu_answer_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
+    gpu_result_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
                           unsigned threads, void **arguments);
     void (*drop_kernels)(struct gpu_device *device);
 
     /* Other processes and network cards. sync_copies(): from now on the program's synchronous
      * copies to and from memory at @p address are complete when they return; or NULL. */
     void (*sync_copies)(struct gpu_device *device, const void *address);
-    gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
-    gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
+    gpu_result_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
+    gpu_result_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
     /* NULL: it maps nothing. */
     memspan_status_t (*export_mapped)(const struct gpu_device *device, struct gpu_block *block,
                                       struct gpu_token *token);
@@ -327,16 +327,16 @@ enum gpu_name {
 
 /* Record that a call failed while doing what the format says; returns the status that fits. The
  * thread's last error in the driver is taken away: it was not the program's. */
-memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, const char *format,
+memspan_status_t gpu_error(const struct gpu_state *state, gpu_result_t answer, const char *format,
                            ...) __attribute__((format(printf, 3, 4), cold));
 /* Record a failure that no call of the driver reported. */
 memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
                             const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 /* Log a failure that the caller need not know of, as a warning; true for an answer of success. */
-bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what);
+bool gpu_log_failure(const struct gpu_state *state, gpu_result_t answer, const char *what);
 /* The same for a call that a driver may say it lacks, where that changes nothing: information. */
-bool gpu_log_lack(const struct gpu_state *state, gpu_answer_t answer, const char *what);
+bool gpu_log_lack(const struct gpu_state *state, gpu_result_t answer, const char *what);
 /* The same for a failure that is in the thread's record. */
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);
 /* An answer was expected and is no failure. */
@@ -362,7 +362,7 @@ int gpu_relax(struct gpu_state *state);
 void gpu_restore(const struct gpu_state *state, int mode);
 /* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
  * host pages, its peers for device memory. The first failure. */
-gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
+gpu_result_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
 
 bool gpu_is_awake(const struct gpu_device *device);
 bool gpu_is_active(const struct gpu_device *device);
@@ -460,18 +460,18 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
 
 /* An operation that is one call. */
 #define GPU_CALL(prototype, name, call)                                                            \
-    static gpu_answer_t prototype                                                                  \
+    static gpu_result_t prototype                                                                  \
     {                                                                                              \
-        return (gpu_answer_t){(name), (int)(call)};                                                \
+        return (gpu_result_t){(name), (int)(call)};                                                \
     }
 
 /* The operations that each driver has under the same names. */
 #define GPU_DRIVER_CALLS                                                                           \
     .count = count, .explain = explain, .exchange_capture = exchange_capture,                      \
     .attribute = attribute, .total = total, .available = available, .can_reach = can_reach,        \
-    .enable_peer = enable_peer, .take = take, .give = give, .advise = advise,                      \
+    .enable_peer = enable_peer, .take = take_memory, .give = give, .advise = advise,               \
     .register_pages = register_pages, .unregister_pages = unregister_pages, .seen_at = seen_at,    \
-    .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
+    .query_pointer = query_pointer, .last_prefetch = last_prefetch, .make_stream = make_stream,    \
     .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
     .copy = copy, .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch,      \
     .start = start, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf

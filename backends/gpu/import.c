@@ -54,7 +54,7 @@ static memspan_status_t look_for_theirs(const struct gpu_state *state, const cha
 
     while (at < end) {
         struct gpu_pointer p    = {0};
-        memspan_status_t status = state->driver->ask(state, at, &p);
+        memspan_status_t status = state->driver->query_pointer(state, at, &p);
         const char *next        = p.base + p.size_bytes;
 
         if (status != MEMSPAN_OK) {
@@ -80,7 +80,7 @@ static memspan_status_t register_range(struct gpu_device *device, void *address,
     struct gpu_state *state = device->state;
     bool known              = false;
     memspan_status_t status = MEMSPAN_OK;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (state->driver->registers_twice) {
         status = look_for_theirs(state, address, size_bytes, &known);
@@ -156,7 +156,7 @@ static memspan_status_t remove_one(struct gpu_state *state,
                                    const struct gpu_registration *registration)
 {
     struct gpu_registration r = {0};
-    gpu_answer_t answer       = {"", GPU_SUCCESS};
+    gpu_result_t answer       = {"", GPU_SUCCESS};
     bool last                 = false;
 
     if (!drop(state, registration, &r, &last)) {
@@ -179,7 +179,7 @@ memspan_status_t gpu_register(struct gpu_device *device, void *address, size_t s
     memspan_status_t status    = MEMSPAN_OK;
     void *seen_at              = NULL;
     bool partly                = false;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     pthread_mutex_lock(&state->lock);
     r = find(state, address, size_bytes, &partly);

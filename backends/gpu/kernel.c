@@ -24,7 +24,7 @@ static memspan_status_t start(const struct gpu_queue *queue, void *function, uns
     uint64_t whole                = (uint32_t)(int64_t)call.a;
     void *a = (call.kernel == MEMSPAN_KERNEL_ADD_ATOMIC) ? (void *)&whole : (void *)&call.a;
     void *arguments[]   = {&count, a, &call.x, &call.y, &call.z};
-    gpu_answer_t answer = state->driver->start(queue, function, blocks, threads, arguments);
+    gpu_result_t answer = state->driver->start(queue, function, blocks, threads, arguments);
 
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK
@@ -43,12 +43,12 @@ static unsigned blocks_for(const struct gpu_device *device, size_t count)
     return (blocks == 0) ? 1 : (unsigned)blocks;
 }
 
-/* Room for partial sums. */
+/* Space for partial sums. */
 static memspan_status_t need_scratch(struct gpu_queue *queue)
 {
     size_t size   = SUM_BLOCKS_MAX * sizeof(double);
     void *scratch = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (queue->scratch != NULL) {
         return MEMSPAN_OK;

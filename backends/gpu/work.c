@@ -15,7 +15,7 @@ static memspan_status_t make(struct gpu_device *device, struct gpu_queue **queue
 {
     const struct gpu_state *state = device->state;
     struct gpu_queue *queue       = calloc(1, sizeof(*queue));
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (queue == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
@@ -57,7 +57,7 @@ memspan_status_t gpu_queue_get(struct gpu_device *device, void *opaque, struct g
 static memspan_status_t wait(const struct gpu_queue *queue)
 {
     const struct gpu_state *state = queue->device->state;
-    gpu_answer_t answer           = state->driver->wait(state, queue->stream);
+    gpu_result_t answer           = state->driver->wait(state, queue->stream);
 
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK
@@ -146,7 +146,7 @@ memspan_status_t gpu_copy(void *opaque_state, int ordinal, void *opaque, void *t
     const struct gpu_state *state = opaque_state;
     struct gpu_queue *queue       = NULL;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     if (size_bytes == 0) {
@@ -174,7 +174,7 @@ memspan_status_t gpu_copy_blocks(void *opaque_state, int ordinal, void *opaque, 
     const struct gpu_state *state  = opaque_state;
     struct gpu_queue *queue        = NULL;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     if ((to_stride_bytes > GPU_STRIDE_MAX) || (from_stride_bytes > GPU_STRIDE_MAX)) {
@@ -199,11 +199,11 @@ static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned c
     const struct gpu_state *state = queue->device->state;
     struct gpu_pointer p          = {.known = true};
     memspan_status_t status       = MEMSPAN_OK;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     /* Plain host pages are no business of the driver's memset, though the device reaches them. */
     if (queue->device->facts.pageable) {
-        status = state->driver->ask(state, to, &p);
+        status = state->driver->query_pointer(state, to, &p);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -248,7 +248,7 @@ memspan_status_t gpu_synchronize(void *opaque_state, int ordinal, void *opaque)
     struct gpu_queue *queue       = opaque;
     struct gpu_device *device;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status = gpu_device_get(opaque_state, ordinal, &device);
     bool all;
 
@@ -292,8 +292,8 @@ static memspan_status_t move(const struct gpu_queue *queue, const void *pointer,
     const struct gpu_device *device = queue->device;
     const struct gpu_state *state   = device->state;
     struct gpu_pointer p            = {0};
-    memspan_status_t status         = state->driver->ask(state, pointer, &p);
-    gpu_answer_t answer;
+    memspan_status_t status         = state->driver->query_pointer(state, pointer, &p);
+    gpu_result_t answer;
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -364,7 +364,7 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
                                  memspan_pointer_facts_t *facts_p)
 {
     struct gpu_pointer p    = {0};
-    memspan_status_t status = state->driver->ask(state, pointer, &p);
+    memspan_status_t status = state->driver->query_pointer(state, pointer, &p);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -373,7 +373,7 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no memory that %s knows of",
                           pointer, state->driver->title);
     }
-    /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
+    /* Of ours the library knows better: it is spare space, or memory that is not in use now. */
     if ((gpu_block_base(state, pointer) != NULL) || (gpu_block_base(state, p.base) != NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }

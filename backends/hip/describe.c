@@ -273,7 +273,7 @@ static void try_ipc(struct gpu_device *device)
 {
     const struct gpu_driver *driver = device->state->driver;
     hip_ipc_handle_t handle;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     void *memory = NULL;
     struct gpu_visit visit;
 
@@ -303,7 +303,7 @@ static void try_host(struct gpu_state *state)
     const struct gpu_driver *driver = state->driver;
     struct gpu_device *device       = state->devices[0];
     void *memory                    = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     struct gpu_visit visit;
 
     if (gpu_enter(state, device->ordinal, GPU_TO_ALLOCATE, &visit) != MEMSPAN_OK) {

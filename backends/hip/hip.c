@@ -73,7 +73,7 @@ static memspan_status_t enter(struct gpu_device *device, enum gpu_purpose purpos
 {
     const struct gpu_state *state = device->state;
     int before                    = device->ordinal;
-    gpu_answer_t answer           = {"hipGetDevice", HIP_SUCCESS};
+    gpu_result_t answer           = {"hipGetDevice", HIP_SUCCESS};
 
     if ((purpose != GPU_TO_GIVE_BACK) && (purpose != GPU_TO_ASK)) {
         answer.code = hip_calls(state)->hipGetDevice(&before);
@@ -176,8 +176,8 @@ GPU_CALL(ipc_open(const struct gpu_state *state, const void *handle, void **base
 
 /* ---- memory ---- */
 
-static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, size_t size,
-                         void **base_p)
+static gpu_result_t take_memory(const struct gpu_device *device, enum gpu_made made, size_t size,
+                                void **base_p)
 {
     const struct hip_calls *hip = HIP(device);
 
@@ -200,7 +200,7 @@ static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, si
     }
 }
 
-static gpu_answer_t give(const struct gpu_device *device, enum gpu_made made, void *base)
+static gpu_result_t give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct hip_calls *hip = HIP(device);
 
@@ -299,8 +299,8 @@ static void fill_range(const struct gpu_state *state, const void *pointer,
 
 /* The numbers of memory types changed with ROCm 6, under the same name of the call. And of an
  * address that HIP has never seen, ROCm 5 says that the value is invalid, newer ones say type 0. */
-static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p)
+static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p)
 {
     struct hip_pointer_attributes asked = {.type = -1};
     hip_result_t code = hip_calls(state)->hipPointerGetAttributes(&asked, pointer);

@@ -68,7 +68,7 @@ static inline bool hip_has_ipc(const struct gpu_state *state)
            (hip_calls(state)->hipIpcCloseMemHandle != NULL);
 }
 
-#define HIP_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+#define HIP_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 
 /* library.c: what is opened at run time. */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static memspan_status_t refuse(const struct host *host, const char *what, size_t value)
+static memspan_status_t refuse_argument(const struct host *host, const char *what, size_t value)
 {
     return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL, "%s: %zu", what,
                                 value);
@@ -33,17 +33,18 @@ static memspan_status_t check_request(const struct host *host, int ordinal,
                                     memspan_kind_name(request->kind));
     }
     if ((request->size_bytes == 0) || (request->size_bytes > SIZE_MAX / 2)) {
-        return refuse(host, "size in bytes out of range", request->size_bytes);
+        return refuse_argument(host, "size in bytes out of range", request->size_bytes);
     }
     if ((request->align_bytes != 0) &&
         (!msp_is_power_of_two(request->align_bytes) || (request->align_bytes > SIZE_MAX / 4))) {
-        return refuse(host, "alignment is no power of two, or out of range", request->align_bytes);
+        return refuse_argument(host, "alignment is no power of two, or out of range",
+                               request->align_bytes);
     }
     if ((request->page_size_bytes != 0) && (!msp_is_power_of_two(request->page_size_bytes) ||
                                             (request->page_size_bytes < msp_page_size()) ||
                                             (request->page_size_bytes > SIZE_MAX / 4))) {
-        return refuse(host, "page size is no power of two, or less than a page",
-                      request->page_size_bytes);
+        return refuse_argument(host, "page size is no power of two, or less than a page",
+                               request->page_size_bytes);
     }
     return MEMSPAN_OK;
 }

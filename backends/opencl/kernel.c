@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { USES_X = 1, USES_Y = 2, USES_Z = 4 };
-/* Work-items in a group: enough for any GPU's vectors; memspan_sum has room for this many. */
+/* Work-items in a group: enough for any GPU's vectors; memspan_sum has space for this many. */
 enum { GROUP = 64 };
 
 /* What a kernel takes. */

@@ -105,7 +105,7 @@ static const char combine_text[] =
     "FLOATING(64, double)\n"
     "#endif\n";
 
-/* The compiler's words go into the error record, as far as there is room. */
+/* The compiler's words go into the error record, as far as there is space. */
 static memspan_status_t fail_build(struct opencl_device *device, cl_program program, cl_int code)
 {
     const struct opencl_state *state = device->platform->state;

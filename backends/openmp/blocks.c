@@ -38,7 +38,7 @@ static size_t find_index(const struct openmp_blocks *blocks, const char *address
     return low;
 }
 
-static bool make_room(struct openmp_blocks *blocks)
+static bool reserve_range(struct openmp_blocks *blocks)
 {
     size_t capacity = (blocks->capacity == 0) ? 16 : blocks->capacity * 2;
     void *ranges;
@@ -64,7 +64,7 @@ bool openmp_blocks_add(struct openmp_blocks *blocks, const struct openmp_range *
     i = find_index(blocks, range->address);
     if (((i == blocks->count) ||
          (blocks->ranges[i].address >= range->address + range->size_bytes)) &&
-        make_room(blocks)) {
+        reserve_range(blocks)) {
         memmove(&blocks->ranges[i + 1], &blocks->ranges[i],
                 (blocks->count - i) * sizeof(*blocks->ranges));
         blocks->ranges[i] = *range;

@@ -82,8 +82,9 @@ static memspan_status_t check_request(const struct openmp *openmp, int ordinal,
 
 /* Memory from the runtime with the block's boundary somewhere in it. Drivers' memory is aligned far
  * better than malloc()'s, so it is tried without slack first. */
-static memspan_status_t take(const struct openmp *openmp, int ordinal,
-                             const memspan_request_t *request, struct raw *raw, void **address_p)
+static memspan_status_t take_memory(const struct openmp *openmp, int ordinal,
+                                    const memspan_request_t *request, struct raw *raw,
+                                    void **address_p)
 {
     struct provider provider = provider_of(openmp, request->kind);
     size_t slack             = openmp->is_host[ordinal] ? request->align_bytes - 1 : 0;
@@ -194,7 +195,7 @@ memspan_status_t openmp_alloc(void *state, int ordinal, const memspan_request_t 
         return openmp->services->fail(MEMSPAN_ERR_NO_MEMORY, "openmp", "calloc", 0, "", NULL,
                                       "no memory for a block's record");
     }
-    status = take(openmp, ordinal, request, raw, &block.address);
+    status = take_memory(openmp, ordinal, request, raw, &block.address);
     if (status != MEMSPAN_OK) {
         free(raw);
         return status;

@@ -34,11 +34,11 @@ static bool parse_mapping(const char *line, uintptr_t *start_p, uintptr_t *end_p
 /* True when every page of [address, address + size) is plain memory of this process. */
 static bool is_plain_memory(const void *address, size_t size_bytes)
 {
-    uintptr_t next = (uintptr_t)address;
-    uintptr_t stop = next + size_bytes;
-    FILE *maps     = fopen("/proc/self/maps", "re");
-    char *line     = NULL;
-    size_t room    = 0;
+    uintptr_t next  = (uintptr_t)address;
+    uintptr_t stop  = next + size_bytes;
+    FILE *maps      = fopen("/proc/self/maps", "re");
+    char *line      = NULL;
+    size_t capacity = 0;
     uintptr_t start;
     uintptr_t end;
     bool plain;
@@ -46,7 +46,7 @@ static bool is_plain_memory(const void *address, size_t size_bytes)
     if (maps == NULL) {
         return false;
     }
-    while ((next < stop) && (getline(&line, &room, maps) > 0)) {
+    while ((next < stop) && (getline(&line, &capacity, maps) > 0)) {
         if (!parse_mapping(line, &start, &end, &plain) || (end <= next)) {
             continue;
         }

@@ -210,7 +210,7 @@ bool cli_follow_parent(pid_t parent);
 /* Zeroed memory; without memory the process ends with status 3, after a message. */
 void *cli_calloc(size_t count, size_t size_bytes);
 
-/* The array with room for @p count + 1 elements, grown in powers of two; the rest is zero. */
+/* The array with space for @p count + 1 elements, grown in powers of two; the rest is zero. */
 void *cli_grow(void *array, size_t count, size_t size_bytes);
 
 /* Append to a text of fixed size, truncating it. */
@@ -235,12 +235,12 @@ void cli_put_xml(FILE *file, const char *text);
 /* Columns of the terminal that the file is, or COLUMNS; 0 where it is no terminal. */
 int cli_width(FILE *file);
 
-/* Bytes of the text, of @p length, that the next line of @p room columns has: it ends between
+/* Bytes of the text, of @p length, that the next line has, of @p columns: it ends between
  * words, and a longer word is cut. Blanks follow, of which the next line has none. */
-size_t cli_line(const char *text, size_t length, size_t room);
+size_t cli_line(const char *text, size_t length, size_t columns);
 
 /* Write the text in lines of at most @p width columns (0: unchanged), broken between words. The
- * rest of a line is indented to its last column where that leaves room, otherwise by four
+ * rest of a line is indented to its last column where that leaves space, otherwise by four
  * blanks. */
 void cli_fold(FILE *file, const char *text, size_t size_bytes, int width);
 
@@ -272,7 +272,7 @@ void cli_table_free(struct cli_table *table);
 
 /* Print the rows and free the table. Where it is wider than the terminal, columns without a value
  * are left out, then minor ones from the right, and a line names them. Remarks of the last column,
- * which stand behind two blanks, follow the table where they have no room in it. */
+ * which stand behind two blanks, follow the table where they have no space in it. */
 void cli_table_close(struct cli_table *table, FILE *out);
 
 /* The same, but a table that is wider is printed in parts, each with the first column. */

@@ -25,7 +25,7 @@ extern char **environ;
 struct words {
     const char **items; /* NULL at the end */
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 static void out_of_memory(void)
@@ -36,9 +36,9 @@ static void out_of_memory(void)
 
 static void add(struct words *words, const char *word)
 {
-    if (words->count + 1 >= words->room) {
-        words->room  = words->room * 2 + 32;
-        words->items = realloc(words->items, words->room * sizeof(*words->items));
+    if (words->count + 1 >= words->capacity) {
+        words->capacity = words->capacity * 2 + 32;
+        words->items    = realloc(words->items, words->capacity * sizeof(*words->items));
         if (words->items == NULL) {
             out_of_memory();
         }

@@ -176,7 +176,7 @@ void output_enter(const struct output *output, int pe);
 /* In the launcher, after all forks: close the PEs' ends. */
 void output_start(struct output *output);
 
-/* Append descriptors to events (room for output_poll_max of them); returns their number.
+/* Append descriptors to events (space for output_poll_max of them); returns their number.
  * *timeout_ms is lowered where something is due without an event. */
 int output_poll_max(const struct output *output);
 int output_poll(struct output *output, struct pollfd *events, int *timeout_ms);

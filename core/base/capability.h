@@ -12,7 +12,7 @@
 void msp_capability_set(memspan_device_info_t *info, unsigned bit, bool can, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/* A mode; the first of that name is written over. More than there is room for are left out. */
+/* A mode; the first of that name is written over. More than there is space for are left out. */
 void msp_mode_set(memspan_device_info_t *info, const char *name, int on, const char *source,
                   const char *remedy);
 

@@ -34,7 +34,7 @@ static void apply_group(const struct cgroup_form *form, const char *group,
     uint64_t limit;
     uint64_t usage    = 0;
     uint64_t inactive = 0;
-    uint64_t room;
+    uint64_t free_bytes;
 
     snprintf(path, sizeof(path), "%s%s/%s", form->root, group, form->limit);
     if (!msp_file_number(path, &limit)) {
@@ -54,9 +54,9 @@ static void apply_group(const struct cgroup_form *form, const char *group,
         msp_text_field(statistics, form->inactive, &inactive);
     }
     usage -= (inactive < usage) ? inactive : usage;
-    room = (limit > usage) ? limit - usage : 0;
-    if (room < limits->free_bytes) {
-        limits->free_bytes = room;
+    free_bytes = (limit > usage) ? limit - usage : 0;
+    if (free_bytes < limits->free_bytes) {
+        limits->free_bytes = free_bytes;
     }
 }
 

@@ -188,8 +188,8 @@ static bool is_shortage(memspan_status_t status)
 
 /* The store's memory for a zone; where there is too little, without those that wait, and then
  * without a red zone. */
-static memspan_status_t take(struct msp_red_zone *zone, const struct msp_request *request,
-                             bool *zeroed_p, void **raw_p)
+static memspan_status_t take_zone(struct msp_red_zone *zone, const struct msp_request *request,
+                                  bool *zeroed_p, void **raw_p)
 {
     bool zeroed             = *zeroed_p;
     memspan_status_t status = take_once(zone, request, &zeroed, raw_p);
@@ -264,7 +264,7 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
         msp_red_zone_plan_bare(request->provider, request->owner.requested_bytes,
                                request->align_bytes, request->size_bytes, &b->zone);
     }
-    status = take(&b->zone, request, zeroed_p, &raw);
+    status = take_zone(&b->zone, request, zeroed_p, &raw);
     if (status != MEMSPAN_OK) {
         settle(b, pages, false);
         return status;
@@ -501,7 +501,7 @@ void msp_guard_describe(const void *address)
 enum { LEAKS_SHOWN = 20 };
 
 /* Adds a block to those of the same place. False when there is no memory. */
-static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room,
+static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *capacity,
                      const struct msp_guard_block *b)
 {
     struct msp_guard_leak *more;
@@ -518,13 +518,13 @@ static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room
             return true;
         }
     }
-    if (*groups == *room) {
-        more = realloc(*leaks, (*room * 2 + 16) * sizeof(**leaks));
+    if (*groups == *capacity) {
+        more = realloc(*leaks, (*capacity * 2 + 16) * sizeof(**leaks));
         if (more == NULL) {
             return false;
         }
-        *leaks = more;
-        *room  = *room * 2 + 16;
+        *leaks    = more;
+        *capacity = *capacity * 2 + 16;
     }
     (*leaks)[(*groups)++] = (struct msp_guard_leak){*b, 1, b->zone.size_bytes};
     return true;
@@ -542,18 +542,18 @@ static void tell_leaks(void)
 {
     struct msp_guard_leak *leaks = NULL;
     const struct msp_guard_block *b;
-    pid_t here     = getpid(); /* what a parent allocated is the parent's to free */
-    uint64_t count = 0;
-    uint64_t bytes = 0;
-    size_t groups  = 0;
-    size_t room    = 0;
+    pid_t here      = getpid(); /* what a parent allocated is the parent's to free */
+    uint64_t count  = 0;
+    uint64_t bytes  = 0;
+    size_t groups   = 0;
+    size_t capacity = 0;
 
     msp_lock(&guard_lock);
     for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->zone.raw)) {
         if (!b->freed && (b->process == here)) {
             count++;
             bytes += b->zone.size_bytes;
-            add_leak(&leaks, &groups, &room, b);
+            add_leak(&leaks, &groups, &capacity, b);
         }
     }
     msp_unlock(&guard_lock);

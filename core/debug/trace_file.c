@@ -222,7 +222,7 @@ enum msp_trace_file_result msp_trace_file_flush(void)
     }
     memcpy(buffer + used, closing, CLOSING_BYTES);
     if (!write_at(buffer, used + CLOSING_BYTES, end_bytes)) {
-        /* Back to what was whole; the brackets were there, so there is room for them. */
+        /* Back to what was whole; the brackets were there, so there is space for them. */
         if ((ftruncate(file, (off_t)end_bytes) == 0)) {
             char why[PROBLEM_BYTES];
             memcpy(why, problem, sizeof(why));

@@ -192,7 +192,7 @@ static const char *slot_name(size_t i)
     return memspan_backend_name((int)i);
 }
 
-static memspan_status_t refuse(const char *format, const char *word, const char *detail)
+static memspan_status_t refuse_word(const char *format, const char *word, const char *detail)
 {
     return msp_option_refuse(MSP_OPTION_DEVICES, format, word, detail);
 }
@@ -209,7 +209,7 @@ static memspan_status_t add_word(const char *word)
 
     if ((colon == NULL) || !msp_text_to_int(colon + 1, strlen(colon + 1), &number) ||
         (number < 0)) {
-        return refuse("\"%s\" is not BACKEND:NUMBER%s", word, "");
+        return refuse_word("\"%s\" is not BACKEND:NUMBER%s", word, "");
     }
     snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
     for (i = 0; (slot == NULL) && (i < msp_backend_slots()); i++) {
@@ -217,25 +217,25 @@ static memspan_status_t add_word(const char *word)
     }
     if (slot == NULL) {
         const char *nearest = msp_text_nearest(name, slot_name);
-        return refuse("there is no backend \"%s\"; perhaps \"%s\"?", name,
-                      (nearest == NULL) ? "host" : nearest);
+        return refuse_word("there is no backend \"%s\"; perhaps \"%s\"?", name,
+                           (nearest == NULL) ? "host" : nearest);
     }
     if ((slot->table != NULL) && ((slot->table->flags & MEMSPAN_BACKEND_IS_HOST) != 0)) {
-        return refuse("\"%s\": the host needs no number, it is always there%s", word, "");
+        return refuse_word("\"%s\": the host needs no number, it is always there%s", word, "");
     }
     if (!slot->on) {
-        return refuse("%s is not available: %s", word, slot->reason);
+        return refuse_word("%s is not available: %s", word, slot->reason);
     }
     if ((slot->table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) {
         stands_in(slot) ? replace_all(slot) : add_all(slot);
         return MEMSPAN_OK;
     }
     if (number >= slot->device_count) {
-        return refuse("there is no %s: the backend has %s", word, slot->reason);
+        return refuse_word("there is no %s: the backend has %s", word, slot->reason);
     }
     if (is_listed(slot, number)) {
         bool runtimes = (slot->table->flags & MEMSPAN_BACKEND_NUMBERS_DEVICES) != 0;
-        return runtimes ? MEMSPAN_OK : refuse("%s is there twice%s", word, "");
+        return runtimes ? MEMSPAN_OK : refuse_word("%s is there twice%s", word, "");
     }
     add(slot, number);
     return MEMSPAN_OK;

@@ -38,7 +38,7 @@ memspan_status_t msp_density_take_divided(const struct msp_request *request, siz
                                           struct msp_chunk **chunk_p);
 
 /* Whether base pages are for a chunk of one block that gets @p size_bytes: it is advised to have
- * huge pages when it first has room for one, and what it has been touched of says more than other
+ * huge pages when it first has space for one, and what it has been touched of says more than other
  * blocks.
  */
 bool msp_density_stays_sparse(const struct msp_chunk *chunk, size_t size_bytes);

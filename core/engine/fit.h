@@ -61,7 +61,7 @@ struct msp_record {
     bool fallback;
     _Atomic uint8_t use; /* enum msp_use */
     bool dirty;          /* free: a part of it may have been used */
-    bool grown;          /* in use: it was given room to grow, and took some */
+    bool grown;          /* in use: it was given space to grow, and took some */
     uint32_t free_since; /* free: fit.round when most of it was given back */
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct msp_record) == 64, "a record is a cache line");

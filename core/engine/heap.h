@@ -3,13 +3,13 @@
 #define MEMSPAN_CORE_ENGINE_HEAP_H
 
 /* A heap is what one thread has of one account: a current slab for each class of small sizes, lists
- * of its other slabs, blocks of middle size that were freed and may be wanted again, the credit
+ * of its other slabs, medium blocks that were freed and may be wanted again, the credit
  * that is charged already, and counters. It is changed in its thread's sections alone (or while all
  * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
  *
  * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
- * slab with room, no credit, another thread's object, a pointer that is no object, a thread that
- * watched - sends them away with nothing changed, and the slow paths start anew. */
+ * slab with free objects, no credit, another thread's object, a pointer that is no object, a thread
+ * that watched - sends them away with nothing changed, and the slow paths start anew. */
 
 #include "core/engine/account.h"
 #include "core/engine/pointer_map.h"
@@ -19,13 +19,13 @@
 enum {
     MSP_HEAP_BINS        = 288,
     MSP_HEAP_WORDS       = (MSP_HEAP_BINS + 63) / 64,
-    MSP_MIDDLE_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
+    MSP_MEDIUM_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
 };
 
 /* Credit of those without a limit: never used up, never too much. */
 #define MSP_CREDIT_UNLIMITED (INT64_C(1) << 62)
 
-/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by kept_after. */
+/* Freed medium blocks, all of one pool, by bin of the fit, linked by kept_after. */
 struct msp_heap_cache {
     struct msp_pool *pool;               /* NULL: nothing is kept */
     const struct msp_provider *provider; /* of that pool */
@@ -41,7 +41,7 @@ struct msp_heap_cache {
 struct msp_heap {
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no fast path leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
-    size_t middle_most_bytes; /* of a block that the fast path of middle sizes may give */
+    size_t medium_max_bytes;  /* of a block that the fast path of medium sizes may give */
     int64_t credit;           /* charged and not used */
     int64_t credit_least;     /* since it was last published, as far as it has grown since */
     int64_t count_then;       /* live blocks when credit was least */
@@ -151,8 +151,8 @@ out_leave:
     return NULL;
 }
 
-/* Free an object of the calling thread's own; @p entry: the object's in the pointer map. False: take
- * the slow path. */
+/* Free an object of the calling thread's own; @p entry: the object's in the pointer map. False:
+ * take the slow path. */
 static inline __attribute__((always_inline)) bool msp_heap_free_at(uintptr_t entry, void *pointer)
 {
     struct msp_slab *slab;
@@ -249,13 +249,13 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 /* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
 bool msp_heap_is_cleared_by_host(uintptr_t handle);
 
-/* The fast paths of blocks of middle size, in one section each: a block that was freed before, from
+/* The fast paths of medium blocks, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow path. */
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
 bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
 /* The fast path of a block that grows: of the allocator of @p handle, or any for 0, when the heap
- * that was used last is the block's and the block has room. False: take the slow path. */
+ * that was used last is the block's and the block has space. False: take the slow path. */
 bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_bytes);
 
 /* A block that was freed before and does for the request; NULL when there is none. */
@@ -285,7 +285,7 @@ void msp_heap_reclaim(void);
 /* A walk through the heaps of all threads that gives what is too old back to the pools. */
 enum msp_sweep_force {
     MSP_SWEEP_OLD = 0, /* what is old enough */
-    MSP_SWEEP_SLABS,   /* slabs with room too, but for those that serve now */
+    MSP_SWEEP_SLABS,   /* slabs with free objects too, but for those that serve now */
     MSP_SWEEP_ALL      /* all slabs */
 };
 struct msp_sweep {
@@ -321,7 +321,7 @@ struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_accou
  * section. */
 struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread **thread_p);
 
-/* In a section: a block of middle size that the heap keeps, of its allocator's pool; now and then
+/* In a section: a block of medium size that the heap keeps, of its allocator's pool; now and then
  * *pool_p is where to look for what has waited too long, afterwards. NULL: take the slow path. */
 void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_pool **pool_p);
 
@@ -377,7 +377,7 @@ void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab);
 /* The record of a heap that is in no list can be used again. */
 void msp_heap_put_record(struct msp_heap *heap);
 
-/* A slab from among the full ones has room again. */
+/* A slab from among the full ones has space again. */
 void msp_heap_become_partial(struct msp_heap *heap, struct msp_slab *slab);
 void msp_heap_list_add(struct msp_slab **list, struct msp_slab *slab);
 void msp_heap_list_remove(struct msp_slab **list, struct msp_slab *slab);

@@ -119,15 +119,15 @@ void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past)
     heap->credit_least    = heap->credit;
 }
 
-static int64_t room_in(const struct msp_slab *slab)
+static int64_t free_bytes_in(const struct msp_slab *slab)
 {
-    int64_t room = 0;
+    int64_t free_bytes = 0;
 
     for (; slab != NULL; slab = slab->next) {
-        room += (int64_t)msp_classes[slab->class_index].slab_bytes -
-                (int64_t)msp_slab_handed(slab) * slab->size_bytes;
+        free_bytes += (int64_t)msp_classes[slab->class_index].slab_bytes -
+                      (int64_t)msp_slab_handed(slab) * slab->size_bytes;
     }
-    return room;
+    return free_bytes;
 }
 
 /* Tell the pool how much of it waits in the heap. */
@@ -144,7 +144,7 @@ static void publish_waiting(struct msp_heap *heap)
             waiting += (int64_t)msp_classes[c].slab_bytes -
                        (int64_t)msp_slab_used(current) * current->size_bytes;
         }
-        waiting += room_in(heap->partial[c]);
+        waiting += free_bytes_in(heap->partial[c]);
     }
     if (provider != NULL) {
         msp_pool_count_waiting(provider->pool, waiting - heap->published_waiting);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_cache.c: blocks of middle size that were freed and wait for the next request.
+/* heap_cache.c: medium blocks that were freed and wait for the next request.
  *
  * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
  * records; a program that frees and allocates similar sizes does neither here. A request is served
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) int find_bin_for(const struct msp_h
 }
 
 /* Takes a block for so many bytes out; NULL when there is none that does. */
-static struct msp_record *take(struct msp_heap_cache *cache, size_t size_bytes)
+static struct msp_record *take_block(struct msp_heap_cache *cache, size_t size_bytes)
 {
     int bin = find_bin_for(cache, size_bytes);
 
@@ -102,7 +102,7 @@ void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_
     const struct msp_allocator *a = heap->account->allocator;
     struct msp_record *r          = NULL;
 
-    if ((cache != NULL) && (size_bytes <= heap->middle_most_bytes) &&
+    if ((cache != NULL) && (size_bytes <= heap->medium_max_bytes) &&
         (cache->provider == atomic_load_explicit(&a->provider, memory_order_acquire))) {
         r       = take_charged(heap, size_bytes);
         *pool_p = (++cache->turns % TURNS == 0) ? cache->pool : NULL;
@@ -122,7 +122,7 @@ void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_by
     }
     heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
     if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
-        (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
+        (size_bytes <= heap->medium_max_bytes) && (heap->cache != NULL)) {
         r    = take_charged(heap, size_bytes);
         pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
     }
@@ -139,14 +139,14 @@ struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp
     struct msp_record *r = NULL;
     struct msp_heap *heap;
 
-    if ((t == NULL) || (request->size_bytes > MSP_MIDDLE_MAX_BYTES) || (request->parts != NULL) ||
+    if ((t == NULL) || (request->size_bytes > MSP_MEDIUM_MAX_BYTES) || (request->parts != NULL) ||
         (request->align_bytes > MSP_UNIT_BYTES)) {
         return NULL;
     }
     msp_thread_enter(t);
     heap = msp_heap_find(t, request->owner.account);
     if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
-        r = take(heap->cache, request->size_bytes);
+        r = take_block(heap->cache, request->size_bytes);
     }
     if (r != NULL) {
         r->requested_bytes = request->owner.requested_bytes;
@@ -251,12 +251,12 @@ static int64_t most_lent(void)
     return (int64_t)(MOST_BYTES + held / HELD_SHARE);
 }
 
-static bool has_room(const struct msp_heap_cache *cache, size_t bytes)
+static bool has_capacity(const struct msp_heap_cache *cache, size_t bytes)
 {
     return (cache->bytes + bytes <= cache->lent_bytes) && (cache->count < MOST_BLOCKS);
 }
 
-/* Room for one more block of so many bytes. */
+/* Space for one more block of so many bytes. */
 static bool borrow(struct msp_heap_cache *cache, size_t bytes)
 {
     int64_t more = (int64_t)msp_round_up(bytes, STEP_BYTES);
@@ -296,16 +296,16 @@ static struct msp_record *find_block(const struct msp_heap_cache *cache,
     return (id == 0) ? NULL : msp_fit_record(cache->fit, id);
 }
 
-/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. One
+/* Whether a block can be kept as it is freed: in use, the heap's account's, of medium size. One
  * that grew goes back: the next begins small, and grows over its memory. */
 static bool can_keep(const struct msp_heap *heap, const struct msp_record *r)
 {
     return (r->account == heap->account) && !r->grown &&
            (atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK) &&
-           (msp_record_bytes(r) <= MSP_MIDDLE_MAX_BYTES);
+           (msp_record_bytes(r) <= MSP_MEDIUM_MAX_BYTES);
 }
 
-/* Keeps a block in a heap that has room, with its charge and its count. */
+/* Keeps a block in a heap that has space, with its charge and its count. */
 static inline __attribute__((always_inline)) void keep_charged(struct msp_heap *heap,
                                                                struct msp_record *r)
 {
@@ -348,7 +348,7 @@ bool msp_heap_free_middle(uintptr_t entry, void *pointer)
         heap = find_other(t, r);
     }
     if ((r != NULL) && (heap != NULL) && can_keep(heap, r) &&
-        has_room(heap->cache, msp_record_bytes(r))) {
+        has_capacity(heap->cache, msp_record_bytes(r))) {
         keep_charged(heap, r);
         kept = true;
     }
@@ -399,7 +399,7 @@ static inline struct msp_record *find_grown(struct msp_heap *heap, const void *p
     return r;
 }
 
-/* Whether a block may be that large without anything but its heap's credit: it has room. */
+/* Whether a block may be that large without anything but its heap's credit: it has space. */
 static bool can_grow(const struct msp_heap *heap, const struct msp_record *r, uintptr_t handle,
                      size_t size_bytes)
 {
@@ -424,14 +424,14 @@ bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_byt
     return grown;
 }
 
-/* In a section. False: the block is not kept. *surplus_p: what makes room for it instead. */
+/* In a section. False: the block is not kept. *surplus_p: what makes space for it instead. */
 static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
 {
     size_t bytes = msp_record_bytes(r);
 
-    if (!has_room(cache, bytes) && !borrow(cache, bytes)) {
-        *surplus_p = take_half(cache); /* the larger ones make room */
-        if (!has_room(cache, bytes)) {
+    if (!has_capacity(cache, bytes) && !borrow(cache, bytes)) {
+        *surplus_p = take_half(cache); /* the larger ones make space */
+        if (!has_capacity(cache, bytes)) {
             return false;
         }
     }
@@ -449,7 +449,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
     bool without = false;
     bool kept    = false;
 
-    if ((t == NULL) || (r->size == 0) || r->grown || (msp_record_bytes(r) > MSP_MIDDLE_MAX_BYTES) ||
+    if ((t == NULL) || (r->size == 0) || r->grown || (msp_record_bytes(r) > MSP_MEDIUM_MAX_BYTES) ||
         msp_chunk_of(r)->provider->eager || msp_decay_is_at_once()) {
         return false;
     }

@@ -12,8 +12,8 @@ enum {
     EMPTY_SLABS_KEPT = 4,
     EMPTY_SLABS_MOST = 32,
     FULL_LOOKED_AT   = 8,
-    ROOM_SHARE = 8, /* a full slab is one with room again when this part of it is free: less is
-                       not worth the change */
+    FREE_SHARE = 8, /* a full slab is one with free objects again when this part of it is free: less
+                       is not worth the change */
     TURNS = 8,      /* ways out of the shortest between two looks at the clock */
 };
 
@@ -105,7 +105,7 @@ void msp_heap_drain(struct msp_heap *heap)
     }
 }
 
-/* A slab that counted as full has room enough, or is needed for the little it has. */
+/* A slab that counted as full has space enough, or is needed for the little it has. */
 static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
 {
     if ((atomic_fetch_and_explicit(&slab->remote, ~MSP_REMOTE_FULL, memory_order_acq_rel) &
@@ -117,8 +117,8 @@ static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
     }
 }
 
-/* Before more memory is asked for: slabs with a little room, and those whose announcement was lost
- * because they changed hands at that moment. */
+/* Before more memory is asked for: slabs with few free objects, and those whose announcement was
+ * lost because they changed hands at that moment. */
 static void look_at_full(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->full[c];
@@ -143,8 +143,8 @@ static void make_current(struct msp_heap *heap, struct msp_slab *slab)
     heap->current[slab->class_index] = slab;
 }
 
-/* The current slab has nothing left: put it among the full ones and take one with room. False:
- * there is none. */
+/* The current slab has nothing left: put it among the full ones and take one with free objects.
+ * False: there is none. */
 static bool next_slab(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->current[c];
@@ -155,7 +155,7 @@ static bool next_slab(struct msp_heap *heap, unsigned c)
             return true;
         }
         msp_slab_set_state(slab, MSP_SLAB_FULL);
-        slab->edge = slab->capacity - 1u - slab->capacity / ROOM_SHARE;
+        slab->edge = slab->capacity - 1u - slab->capacity / FREE_SHARE;
         msp_heap_list_add(&heap->full[c], slab);
         heap->current[c] = &msp_slab_none;
     }
@@ -200,7 +200,7 @@ static inline bool fill_current(struct msp_heap *heap, unsigned c)
     return msp_slab_refill(slab);
 }
 
-/* An orphan with room, or a new slab. */
+/* An orphan with free objects, or a new slab. */
 static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *pool, unsigned c)
 {
     struct msp_slab *slab = NULL;
@@ -394,7 +394,7 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 
     msp_thread_leave();
     *refused_p = false;
-    if (!known || (size_bytes - 1 >= MSP_MIDDLE_MAX_BYTES)) {
+    if (!known || (size_bytes - 1 >= MSP_MEDIUM_MAX_BYTES)) {
         return NULL;
     }
     scope = msp_allocator_scope(by_team);

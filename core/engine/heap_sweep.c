@@ -32,7 +32,7 @@ static void purge(struct msp_sweep *sweep, struct msp_slab *slab)
     }
 }
 
-/* What others have freed in a slab with room counts as free. */
+/* What others have freed in a slab with free objects counts as free. */
 static void collect(struct msp_heap *heap, struct msp_slab *slab)
 {
     unsigned before = (msp_slab_used(slab) == 0) ? 1 : 0;
@@ -60,7 +60,7 @@ static void look_at_current(struct msp_sweep *sweep, struct msp_heap *heap, unsi
     }
 }
 
-/* One with room. False: it is there no longer. */
+/* One with free objects. False: it is there no longer. */
 static bool look_at(struct msp_sweep *sweep, struct msp_heap *heap, struct msp_slab *slab)
 {
     bool cold;
@@ -147,7 +147,7 @@ static bool walk(struct msp_sweep *sweep)
     return true;
 }
 
-/* Slabs of threads that have ended: no thread looks for room in them while their lists are locked.
+/* Slabs of threads that have ended: no thread looks for space in them while their lists are locked.
  */
 static void walk_orphans(struct msp_sweep *sweep, struct msp_account *account)
 {

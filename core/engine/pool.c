@@ -35,7 +35,7 @@ struct msp_pool {
     size_t empty_bytes;   /* of them, in chunks without a block */
     size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
     uint64_t settled_at_ms;
-    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
+    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and free objects of slabs */
 
     struct msp_record *waiting[WAITING_SIZES]; /* freed, and not for the fit */
     unsigned turns;
@@ -151,7 +151,7 @@ static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t ali
            ((align_bytes > MSP_GRANULE_BYTES) ? align_bytes : 0);
 }
 
-/* Takes a new chunk with room for @p need bytes, or a smaller one that still has when the driver
+/* Takes a new chunk with space for @p need bytes, or a smaller one that still has when the driver
  * refuses. It starts on a boundary of @p align_bytes. */
 static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_bytes)
 {
@@ -469,7 +469,7 @@ memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request 
         return alloc_direct(request, record_p);
     }
     for (;;) {
-        /* In a new chunk there is room, though perhaps not where one looks first. */
+        /* In a new chunk there is space, though perhaps not where one looks first. */
         *record_p = carve(pool, request->size_bytes, align, grown, request);
         if (*record_p != NULL) {
             break;
@@ -581,7 +581,7 @@ static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes,
     return msp_chunk_resize(chunk, size, align_bytes, &chunk) ? &chunk->direct : NULL;
 }
 
-/* Another size for a block where it stands. One that grows gets room for more steps if there is
+/* Another size for a block where it stands. One that grows gets space for more steps if there is
  * some, as one that moves does. */
 static bool resize_here(struct msp_pool *pool, struct msp_record *r, size_t size_bytes)
 {
@@ -606,7 +606,7 @@ struct msp_record *msp_pool_resize(struct msp_record *r, size_t size_bytes, size
         return resize_direct(r, size_bytes, align_bytes, may_move);
     }
     if ((size_bytes >= r->requested_bytes) && (size_bytes <= msp_record_bytes(r))) {
-        return r; /* room that it was given for growing stays its own */
+        return r; /* space that it was given for growing stays its own */
     }
     if (size_bytes >= pool->provider->direct_bytes) {
         return NULL;

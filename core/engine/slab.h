@@ -47,7 +47,7 @@ enum {
 
 enum msp_slab_state {
     MSP_SLAB_CURRENT,   /* its class is served from it */
-    MSP_SLAB_PARTIAL,   /* in the heap's list of slabs with room */
+    MSP_SLAB_PARTIAL,   /* in the heap's list of slabs with free objects */
     MSP_SLAB_FULL,      /* in the heap's list of full ones; FULL is set */
     MSP_SLAB_ANNOUNCED, /* among the full ones; a thread has cleared FULL and announces it */
     MSP_SLAB_ORPHAN,    /* in the account's list; thread is NULL */

@@ -364,7 +364,7 @@ static __attribute__((noinline)) void *realloc_slowly(void *pointer, size_t size
 void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
                   msp_omp_allocator_t free_allocator)
 {
-    /* A block that grows in steps has room at most of them. */
+    /* A block that grows in steps has space at most of them. */
     return msp_heap_grow_middle(pointer, allocator, size_bytes)
                ? pointer
                : realloc_slowly(pointer, size_bytes, allocator, free_allocator, MSP_OMP_CALLER);

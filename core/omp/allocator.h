@@ -26,7 +26,7 @@ enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
                                              memspan_allocator_h *allocator_p);
 
 /* Add traits that a vendor's space or allocator implies, unless the program gave the same key.
- * @p traits has room for @p capacity; returns the new count. */
+ * @p traits has space for @p capacity; returns the new count. */
 size_t msp_omp_vendor_traits(msp_omp_space_t space, memspan_trait_t *traits, size_t count,
                              size_t capacity);
 

@@ -35,7 +35,7 @@ static void watch_exit(void)
     msp_calls_watch_exit(&questions);
 }
 
-static int ask(enum msp_omp_real which)
+static int call_runtime(enum msp_omp_real which)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     unsigned bit               = 1u << (which - MSP_OMP_REAL_GET_NUM_DEVICES);
@@ -59,14 +59,14 @@ static int ask(enum msp_omp_real which)
 
 int msp_omp_runtime_device_count(void)
 {
-    int count = ask(MSP_OMP_REAL_GET_NUM_DEVICES);
+    int count = call_runtime(MSP_OMP_REAL_GET_NUM_DEVICES);
 
     return (count > 0) ? count : 0;
 }
 
 int msp_omp_runtime_host(void)
 {
-    int host = ask(MSP_OMP_REAL_GET_INITIAL_DEVICE);
+    int host = call_runtime(MSP_OMP_REAL_GET_INITIAL_DEVICE);
 
     return (host > 0) ? host : 0;
 }
@@ -108,7 +108,7 @@ int msp_omp_device_number(int number)
     if (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0) {
         return MEMSPAN_HOST;
     }
-    number = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+    number = call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
     /* The runtime's own word: its host, and never a device of ours with the same number. */
     return ((number == MSP_OMP_DEFAULT_DEVICE) || (number == omp_get_initial_device()))
                ? MEMSPAN_HOST
@@ -155,7 +155,7 @@ int msp_omp_default_device(void)
                    : MEMSPAN_HOST;
     }
     if (msp_omp_runtime_device_count() > 0) {
-        device = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+        device = call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
         return ((device >= 0) && (device < msp_omp_runtime_host())) ? device : MEMSPAN_HOST;
     }
     return MEMSPAN_HOST;
@@ -165,7 +165,7 @@ int msp_omp_region_device(void)
 {
     return (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0)
                ? MEMSPAN_HOST
-               : ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+               : call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
 }
 
 int omp_get_num_devices(void)

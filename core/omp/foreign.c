@@ -280,7 +280,7 @@ void memspan_symmetric_allocator_set(msp_omp_symmetric_alloc *alloc,
     atomic_store(&symmetric_free, release);
 }
 
-/* Should there be no room to remember a block, a runtime's record will still tell. */
+/* Should there be no space to remember a block, a runtime's record will still tell. */
 static void remember(void *pointer, msp_omp_allocator_t allocator, uintptr_t free_routine,
                      size_t size_bytes)
 {

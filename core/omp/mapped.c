@@ -477,7 +477,7 @@ bool msp_omp_mapped_has(const void *pointer, int number)
 
 /* ---- what programs call ---- */
 
-static int refuse(const char *routine)
+static int refuse_call(const char *routine)
 {
     msp_omp_refused(routine);
     return -1;
@@ -515,10 +515,10 @@ int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc, msp_omp
     }
     if ((alloc == NULL) || (release == NULL)) {
         memspan_error(MEMSPAN_ERR_INVALID, "an allocator's function is NULL");
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     if (!can_associate(device)) {
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     msp_lock(&lock);
     allocators[device].alloc     = alloc;
@@ -549,7 +549,7 @@ int __tgt_reset_device_allocator(int64_t device)
     if (!has_allocator(device)) {
         msp_unlock(&lock);
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "device %lld has no allocator", (long long)device);
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     for (v = msp_omp_variable_of((int)device); v != NULL; v = msp_omp_variable_of((int)device)) {
         end_variable(v);

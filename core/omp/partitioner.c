@@ -40,7 +40,7 @@ struct msp_omp_partition {
     memspan_part_t *parts;
     bool *set;   /* which parts the callback has set */
     bool closed; /* the callback has returned: the parts are in use */
-    bool failed; /* a part was refused, or there was no room for the parts */
+    bool failed; /* a part was refused, or there was no space for the parts */
 };
 
 struct partitioner {
@@ -86,7 +86,7 @@ bool msp_omp_partitioner_valid(uintptr_t partitioner)
     return number_of(partitioner) != 0;
 }
 
-static void refuse(const char *call, const char *what)
+static void refuse_call(const char *call, const char *what)
 {
     memspan_error(MEMSPAN_ERR_INVALID, "%s: %s", call, what);
     msp_log(MEMSPAN_LOG_ERROR, "omp", "%s", memspan_error_text());
@@ -99,18 +99,18 @@ void omp_init_mempartitioner(msp_omp_partitioner_t *partitioner, int lifetime,
     struct partitioner *made;
 
     if (partitioner == NULL) {
-        refuse("omp_init_mempartitioner", "partitioner is NULL");
+        refuse_call("omp_init_mempartitioner", "partitioner is NULL");
         return;
     }
     *partitioner = 0;
     if ((lifetime < LIFETIME_STATIC) || (lifetime > LIFETIME_DYNAMIC) || (compute == NULL)) {
-        refuse("omp_init_mempartitioner",
-               (compute == NULL) ? "compute_proc is NULL" : "lifetime has no such value");
+        refuse_call("omp_init_mempartitioner",
+                    (compute == NULL) ? "compute_proc is NULL" : "lifetime has no such value");
         return;
     }
     made = calloc(1, sizeof(*made));
     if (made == NULL) {
-        refuse("omp_init_mempartitioner", "no memory for a partitioner");
+        refuse_call("omp_init_mempartitioner", "no memory for a partitioner");
         return;
     }
     made->lifetime = (enum lifetime)lifetime;
@@ -184,7 +184,7 @@ void omp_destroy_mempartitioner(const msp_omp_partitioner_t *partitioner)
     }
     msp_unlock(&msp_omp_partitioner_lock);
     if (record == 0) {
-        refuse("omp_destroy_mempartitioner", "there is no such partitioner");
+        refuse_call("omp_destroy_mempartitioner", "there is no such partitioner");
     }
     release_list(kept);
     msp_omp_partitions_collect();
@@ -206,7 +206,7 @@ void omp_init_mempartition(struct msp_omp_partition *partition, size_t part_coun
     struct msp_omp_partition *p = live_partition(partition);
 
     if ((p == NULL) || p->closed) {
-        refuse("omp_init_mempartition", "there is no such partition in the making");
+        refuse_call("omp_init_mempartition", "there is no such partition in the making");
         return;
     }
     drop_parts(p);
@@ -228,7 +228,7 @@ void omp_destroy_mempartition(const struct msp_omp_partition *partition)
     struct msp_omp_partition *p = live_partition(partition);
 
     if (p == NULL) {
-        refuse("omp_destroy_mempartition", "there is no such partition");
+        refuse_call("omp_destroy_mempartition", "there is no such partition");
         return;
     }
     drop_parts(p);

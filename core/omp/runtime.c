@@ -90,10 +90,10 @@ static void open_memkind(void *unused)
 }
 
 /* libomp opens libmemkind when it is first called, and the constructor of libmemkind needs more
- * stack than a small thread has: there it runs before, with room. */
+ * stack than a small thread has: there it runs before, with space. */
 static void prepare(uintptr_t routine)
 {
-    if (!msp_stack_has_room() && defines(msp_object_of((const void *)routine), llvm_mark)) {
+    if (!msp_stack_has_capacity() && defines(msp_object_of((const void *)routine), llvm_mark)) {
         msp_stack_run(open_memkind, NULL);
     }
 }
@@ -165,7 +165,7 @@ static bool is_scope(const struct msp_omp_scope *a, const struct msp_omp_scope *
 }
 
 /* The index of the runtime with that scope, which is made where there is none. When there is no
- * room for it, the default is asked. */
+ * space for it, the default is asked. */
 static unsigned index_of(const struct msp_omp_scope *scope)
 {
     bool made = false;

@@ -10,7 +10,7 @@
 #include "core/omp/runtime.h"
 #include <unistd.h>
 
-static int ask(enum msp_omp_real which, int argument)
+static int call_runtime(enum msp_omp_real which, int argument)
 {
     uintptr_t routine = msp_omp_real(which);
 
@@ -52,7 +52,7 @@ static uint64_t scope_of_flat_team(int team, int level)
 
 uint64_t msp_omp_allocator_scope(bool team)
 {
-    int number = ask(MSP_OMP_REAL_GET_TEAM_NUM, 0);
+    int number = call_runtime(MSP_OMP_REAL_GET_TEAM_NUM, 0);
     uint64_t hash;
     int level;
     int i;
@@ -60,13 +60,13 @@ uint64_t msp_omp_allocator_scope(bool team)
     if (!team) {
         return mix(1, (uint64_t)number);
     }
-    level = ask(MSP_OMP_REAL_GET_LEVEL, 0);
+    level = call_runtime(MSP_OMP_REAL_GET_LEVEL, 0);
     if (MSP_LIKELY(level <= 1)) {
         return scope_of_flat_team(number, level);
     }
     hash = mix(mix(mix(1, (uint64_t)number), 3), (uint64_t)level);
     for (i = 1; i < level; i++) {
-        hash = mix(hash, (uint64_t)ask(MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
+        hash = mix(hash, (uint64_t)call_runtime(MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
     }
     return hash;
 }

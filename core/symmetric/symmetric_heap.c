@@ -119,8 +119,8 @@ static bool take_block(struct msp_symmetric_heap *heap, size_t size_bytes, size_
     return true;
 }
 
-static bool take(struct msp_symmetric_heap *heap, size_t size_bytes, size_t align_bytes,
-                 size_t *offset_p)
+static bool take_memory(struct msp_symmetric_heap *heap, size_t size_bytes, size_t align_bytes,
+                        size_t *offset_p)
 {
     size_t capacity;
 
@@ -217,7 +217,7 @@ static bool is_request(const struct msp_symmetric_heap *heap, size_t size_bytes,
            (align_bytes <= heap->base_align_bytes);
 }
 
-static memspan_status_t refuse_room(struct msp_symmetric_heap *heap, size_t size_bytes,
+static memspan_status_t refuse_size(struct msp_symmetric_heap *heap, size_t size_bytes,
                                     size_t align_bytes)
 {
     struct msp_symmetric_measure measure;
@@ -345,11 +345,11 @@ memspan_status_t msp_symmetric_heap_alloc(struct msp_symmetric_heap *heap, size_
         return refuse_request(heap, size_bytes, align_bytes);
     }
     msp_lock(&heap->lock);
-    taken = take(heap, size_bytes, align_bytes, &offset);
+    taken = take_memory(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_ALLOC, align_bytes), size_bytes, taken ? offset : no_answer);
     msp_unlock(&heap->lock);
     if (MSP_UNLIKELY(!taken)) {
-        return refuse_room(heap, size_bytes, align_bytes);
+        return refuse_size(heap, size_bytes, align_bytes);
     }
     *offset_p = offset;
     return MEMSPAN_OK;
@@ -389,13 +389,13 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
         msp_unlock(&heap->lock);
         return refuse_offset(heap, offset_bytes, found, &place.block);
     }
-    done =
-        stay(heap, &place, size_bytes, align_bytes) || take(heap, size_bytes, align_bytes, &offset);
+    done = stay(heap, &place, size_bytes, align_bytes) ||
+           take_memory(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_RESIZE, offset_bytes), size_bytes ^ ((uint64_t)align_bytes << 40),
               done ? offset : no_answer);
     msp_unlock(&heap->lock);
     if (!done) {
-        return refuse_room(heap, size_bytes, align_bytes);
+        return refuse_size(heap, size_bytes, align_bytes);
     }
     *offset_p = offset;
     return MEMSPAN_OK;

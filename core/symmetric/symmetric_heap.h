@@ -31,11 +31,11 @@ struct msp_symmetric_measure {
     size_t size_bytes;         /* of the heap: what was given, down to whole units */
     size_t free_bytes;         /* in the place of no live block */
     size_t largest_free_bytes; /* the largest block that would be given now; small ones may find
-                                  room in slabs although this is 0 */
+                                  space in slabs although this is 0 */
     size_t live_bytes;         /* asked for */
     size_t peak_bytes;         /* the most that live_bytes has been */
     size_t live_count;
-    uint64_t call_count;  /* allocations, frees and resizes, those without room included */
+    uint64_t call_count;  /* allocations, frees and resizes, failed ones included */
     uint64_t call_digest; /* a number made of all those calls and their answers, in order */
 };
 
@@ -63,7 +63,7 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
 void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap);
 
 /* @p size_bytes (> 0) on a boundary of @p align_bytes (a power of two, at most that of the base).
- * MEMSPAN_ERR_NO_MEMORY when there is no room. */
+ * MEMSPAN_ERR_NO_MEMORY when there is no space. */
 memspan_status_t msp_symmetric_heap_alloc(struct msp_symmetric_heap *heap, size_t size_bytes,
                                           size_t align_bytes, size_t *offset_p);
 

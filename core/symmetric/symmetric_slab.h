@@ -9,8 +9,8 @@
  *   0nnnnnnnnnnnnnnn  free; n: the next free one of the slab
  *
  * What is served next depends on the calls before alone: lists are of numbers, never of addresses,
- * and every record has its address space from the beginning. A slab with room stands in its class's
- * list; an empty one of a class is kept beside it, others go back to the fit.
+ * and every record has its address space from the beginning. A slab with free objects stands in its
+ * class's list; an empty one of a class is kept beside it, others go back to the fit.
  *
  * Threads: nothing here locks. */
 
@@ -44,8 +44,8 @@ struct msp_symmetric_class {
     uint32_t slab_units; /* 0: the heap is too small for such slabs */
     uint16_t capacity;
     uint8_t lines;
-    uint32_t with_room; /* list of slabs that are neither full nor empty */
-    uint32_t empty;     /* one that is kept; 0: none */
+    uint32_t partial; /* list of slabs that are neither full nor empty */
+    uint32_t empty;   /* one that is kept; 0: none */
 };
 
 struct msp_symmetric_slabs {
@@ -84,7 +84,8 @@ bool msp_symmetric_slabs_init(struct msp_symmetric_slabs *slabs, struct msp_fit 
                               struct msp_range *range);
 void msp_symmetric_slabs_clear(struct msp_symmetric_slabs *slabs);
 
-/* A place for an object. False when it is no small one, or no slab has room nor can be had. */
+/* A place for an object. False when it is no small one, or no slab has free objects nor can be had.
+ */
 bool msp_symmetric_slabs_take(struct msp_symmetric_slabs *slabs, size_t size_bytes,
                               size_t align_bytes, size_t *offset_p, size_t *capacity_p);
 

@@ -285,7 +285,7 @@ typedef struct memspan_backend {
 
     /** Optional; a table may end before it. Move the pages of a live block to where @p request, as
      * alloc() would get it, wants memory; the address stays. The program uses the block meanwhile.
-     * MEMSPAN_ERR_NO_MEMORY: no room, or not all pages could be moved. */
+     * MEMSPAN_ERR_NO_MEMORY: no space, or not all pages could be moved. */
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
 } memspan_backend_t;

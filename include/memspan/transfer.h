@@ -43,17 +43,17 @@ MEMSPAN_API memspan_status_t memspan_prefetch(const void *pointer, size_t size_b
 
 /** Move the live block that starts at @p pointer to @p space; it keeps its address, contents, owner
  * and charge, and its pages count for the pools of the space from now on. Host memory goes to the
- * NUMA node that the space prefers and that has room (the nearest one, for a space of memory by
- * first touch), and so do pages that are touched later. Managed memory is prefetched to the first
- * device of the space, or to the host. memspan_realloc() to a larger size may return the block to
- * the space of its allocator.
+ * NUMA node that the space prefers and that has free memory (the nearest one, for a space of memory
+ * by first touch), and so do pages that are touched later. Managed memory is prefetched to the
+ * first device of the space, or to the host. memspan_realloc() to a larger size may return the
+ * block to the space of its allocator.
  *
  * Other threads may load and store meanwhile, but make no call on the block. Errors:
  * MEMSPAN_ERR_NOT_FOUND (no live block starts there, or no such space), MEMSPAN_ERR_UNSUPPORTED
  * (the address cannot stay, and the message says why: the block shares pages with others, is locked
  * or imported, or is coherent or device memory; the space has no such memory),
- * MEMSPAN_ERR_NO_MEMORY (no node of the space has room; or pages have stayed, because something
- * else holds them: the others have moved), MEMSPAN_ERR_PERMISSION, MEMSPAN_ERR_DRIVER. */
+ * MEMSPAN_ERR_NO_MEMORY (no node of the space has free memory; or pages have stayed, because
+ * something else holds them: the others have moved), MEMSPAN_ERR_PERMISSION, MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_move(void *pointer, memspan_space_h space);
 
 /** The kernels that every backend with MEMSPAN_CAN_KERNELS has. */

@@ -25,7 +25,7 @@ void msp_job_file_close(struct msp_job_file *file);
 
 memspan_status_t msp_job_file_put(const struct msp_job_file *file, const char *key,
                                   const void *data, size_t size_bytes);
-/* @p size_p: room in, bytes written out. */
+/* @p size_p: capacity in, bytes written out. */
 memspan_status_t msp_job_file_get(const struct msp_job_file *file, uint32_t pe, const char *key,
                                   void *data, size_t *size_p);
 

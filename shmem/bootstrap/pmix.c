@@ -378,7 +378,7 @@ static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)
 }
 
 /* Whether PMIx finds what that PE has distributed; it asks the PE's node for limit_s seconds. */
-static pmix_status_t ask(int pe, const char *key, unsigned limit_s)
+static pmix_status_t request_value(int pe, const char *key, unsigned limit_s)
 {
     pmix_proc_t peer  = self;
     struct call *call = begin_call();
@@ -421,7 +421,7 @@ static _Noreturn void miss_any(const struct barrier *barrier)
 {
     for (int i = 0; i < barrier->count; i++) {
         int pe = barrier->procs != NULL ? (int)barrier->procs[i].rank : i;
-        if (pe != (int)self.rank && ask(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
+        if (pe != (int)self.rank && request_value(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
             miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
         }
     }
@@ -490,7 +490,8 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_value_t *value = NULL;
     peer.rank           = (pmix_rank_t)pe;
     unsigned limit_s    = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_PEER_TIMEOUT);
-    if (job_pe_count > COLLECT_MAX && !is_local(pe) && ask(pe, key, limit_s) == PMIX_ERR_TIMEOUT) {
+    if (job_pe_count > COLLECT_MAX && !is_local(pe) &&
+        request_value(pe, key, limit_s) == PMIX_ERR_TIMEOUT) {
         miss(pe, MEMSPAN_SHMEM_PEER_TIMEOUT);
     }
     pmix_status_t rc = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);

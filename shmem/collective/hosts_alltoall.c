@@ -131,8 +131,8 @@ static size_t move_blocks(char *blocks, int count, size_t block_bytes, int bit, 
 static void bruck(struct msp_team *team, struct rows *rows, char *work)
 {
     const struct msp_groups *groups = team->groups;
-    size_t room                     = round_bytes_of(team, rows->block_bytes);
-    char *packed = msp_exchange_in(team, 0) + ((size_t)rounds_of(groups->count) * room);
+    size_t round_bytes              = round_bytes_of(team, rows->block_bytes);
+    char *packed = msp_exchange_in(team, 0) + ((size_t)rounds_of(groups->count) * round_bytes);
     int round    = 0;
     int bit;
     int i;
@@ -146,9 +146,9 @@ static void bruck(struct msp_team *team, struct rows *rows, char *work)
         int to       = msp_exchange_leader(team, (groups->own + bit) % groups->count);
         size_t bytes = move_blocks(work, groups->count, rows->block_bytes, bit, packed, NULL);
 
-        msp_exchange_send(team, round, to, packed, bytes, (size_t)round * room);
+        msp_exchange_send(team, round, to, packed, bytes, (size_t)round * round_bytes);
         move_blocks(work, groups->count, rows->block_bytes, bit, NULL,
-                    msp_exchange_receive(team, round, bytes, (size_t)round * room));
+                    msp_exchange_receive(team, round, bytes, (size_t)round * round_bytes));
     }
 }
 
@@ -156,7 +156,7 @@ static void bruck(struct msp_team *team, struct rows *rows, char *work)
 
 static void exchange_rows(struct msp_team *team, struct rows *rows, enum msp_algorithm algorithm)
 {
-    char *work = msp_sync_room(team);
+    char *work = msp_sync_work(team);
 
     team->work_count++;
     rows->is_rotated = (algorithm == MSP_ALGORITHM_BRUCK);

@@ -74,7 +74,7 @@ static void combine_gathered(const struct msp_team *team, msp_combine_t combine,
 }
 
 /* Inboxes of recursive doubling: one for each round, and two for groups beyond a power of two. */
-static size_t doubling_room_bytes(int group_count)
+static size_t doubling_bytes(int group_count)
 {
     int rounds = 2;
 
@@ -84,23 +84,23 @@ static size_t doubling_room_bytes(int group_count)
     return MSP_EXCHANGE_IN_BYTES / (size_t)rounds / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES;
 }
 
-static size_t room_of(int round, size_t room_bytes)
+static size_t offset_of(int round, size_t inbox_bytes)
 {
-    return (round < MSP_EXCHANGE_BEFORE) ? (size_t)(round + 2) * room_bytes
-                                         : (size_t)(round - MSP_EXCHANGE_BEFORE) * room_bytes;
+    return (round < MSP_EXCHANGE_BEFORE) ? (size_t)(round + 2) * inbox_bytes
+                                         : (size_t)(round - MSP_EXCHANGE_BEFORE) * inbox_bytes;
 }
 
 static void send_sum(const struct msp_team *team, int round, int group, const char *sum,
                      size_t bytes)
 {
     msp_exchange_send(team, round, msp_exchange_leader(team, group), sum, bytes,
-                      room_of(round, doubling_room_bytes(team->groups->count)));
+                      offset_of(round, doubling_bytes(team->groups->count)));
 }
 
 static void *receive_sum(const struct msp_team *team, int round, size_t bytes)
 {
     return msp_exchange_receive(team, round, bytes,
-                                room_of(round, doubling_room_bytes(team->groups->count)));
+                                offset_of(round, doubling_bytes(team->groups->count)));
 }
 
 /* Of the groups beyond a power of two, each odd one gives its sum to the one before it, and gets
@@ -166,7 +166,7 @@ static size_t leaders_most_bytes(const struct msp_team *team, enum msp_algorithm
     size_t groups = (size_t)team->groups->count;
     size_t most   = (algorithm == MSP_ALGORITHM_GATHER)
                         ? MSP_EXCHANGE_IN_BYTES / groups / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES
-                        : doubling_room_bytes(team->groups->count);
+                        : doubling_bytes(team->groups->count);
 
     return lesser(most, MSP_EXCHANGE_OUT_BYTES);
 }
@@ -585,12 +585,12 @@ static void scan_by_doubling(const struct reduction *call, bool inclusive, char 
 
 static size_t scan_most_bytes(const struct msp_team *team, enum msp_algorithm algorithm)
 {
-    size_t room = (algorithm == MSP_ALGORITHM_GATHER)
-                      ? leaders_most_bytes(team, algorithm)
-                      : MSP_EXCHANGE_IN_BYTES / MSP_EXCHANGE_ROUNDS / MSP_CACHE_LINE_BYTES *
-                            MSP_CACHE_LINE_BYTES;
+    size_t inbox_bytes = (algorithm == MSP_ALGORITHM_GATHER)
+                             ? leaders_most_bytes(team, algorithm)
+                             : MSP_EXCHANGE_IN_BYTES / MSP_EXCHANGE_ROUNDS / MSP_CACHE_LINE_BYTES *
+                                   MSP_CACHE_LINE_BYTES;
 
-    return lesser(room, MSP_CHUNK_PIECE_BYTES);
+    return lesser(inbox_bytes, MSP_CHUNK_PIECE_BYTES);
 }
 
 int msp_hosts_scan(struct msp_team *team, msp_combine_t combine, bool inclusive, void *dest,

@@ -71,7 +71,7 @@ static void reduce_in_work(struct msp_team *team, msp_combine_t combine, char *d
         size_t bytes = part * element_bytes;
         char *to     = dest + (at * element_bytes);
 
-        msp_peer_copy(msp_sync_room(team), source + (at * element_bytes), bytes);
+        msp_peer_copy(msp_sync_work(team), source + (at * element_bytes), bytes);
         msp_sync_distribute(team, NULL, 0);
         combine_in_work(team, combine, direct ? to : sum, bytes, part);
         if (!direct) {
@@ -220,7 +220,7 @@ int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclus
         size_t bytes = part * element_bytes;
         char *to     = (char *)dest + (at * element_bytes);
 
-        msp_peer_copy(msp_sync_room(team), (const char *)source + (at * element_bytes), bytes);
+        msp_peer_copy(msp_sync_work(team), (const char *)source + (at * element_bytes), bytes);
         msp_sync_distribute(team, NULL, 0);
         scan_in_work(team, combine, last, direct ? to : beside, bytes, part);
         if (!direct) {

@@ -40,7 +40,7 @@ struct msp_network_aggregate {
  * one may be a flag for data before it, are sent at once, as is what follows shmem_fence(). */
 bool msp_network_may_wait(const struct msp_network_work *work, unsigned flags);
 
-/* Adds a message to *aggregate_p, which is made where it is NULL. False: no room, or no memory. */
+/* Adds a message to *aggregate_p, which is made where it is NULL. False: no space, or no memory. */
 bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
                                const struct msp_network_header *header, const void *payload,
                                size_t payload_bytes);

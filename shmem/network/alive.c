@@ -48,7 +48,7 @@ static int64_t tick_ms(void)
 
 /* ---- asking ---- */
 
-static void ask(struct msp_network_contact *contact)
+static void ping_contact(struct msp_network_contact *contact)
 {
     const struct msp_network_header header = {
         .kind = MSP_NETWORK_PING, .pe = msp_job.pe, .value = msp_wait_state(msp_job.local_index)};
@@ -64,14 +64,14 @@ static struct msp_network_contact *look_at(struct msp_network_contact *contact, 
     if (contact->is_asked) {
         contact->silent_ms += (unsigned)passed_ms;
         if (!contact->is_sent) {
-            ask(contact); /* the driver takes no more for it */
+            ping_contact(contact); /* the driver takes no more for it */
         }
         return ((int64_t)contact->silent_ms > limit_ms()) ? contact : NULL;
     }
     if (*asked_p < ASK_MAX) {
         ++*asked_p;
         contact->silent_ms = 0;
-        ask(contact);
+        ping_contact(contact);
     }
     return NULL;
 }

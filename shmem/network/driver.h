@@ -135,7 +135,7 @@ struct msp_network_driver {
     memspan_status_t (*queue_open)(bool is_main, struct msp_network_queue **queue_p);
     /* Its peers are closed, and nothing is outstanding. */
     void (*queue_close)(struct msp_network_queue *queue);
-    /* Of the main queue: room, then size in *address_bytes_p. */
+    /* Of the main queue: capacity, then size in *address_bytes_p. */
     memspan_status_t (*queue_address)(struct msp_network_queue *queue, void *address,
                                       size_t *address_bytes_p);
     /* Nonzero when anything happened. */
@@ -155,7 +155,7 @@ struct msp_network_driver {
     /* "tcp over eth0": the path to it, for the query; may be empty. Or NULL. */
     void (*peer_describe)(struct msp_network_peer *peer, char *text, size_t text_bytes);
 
-    /* Room, then size in *key_bytes_p. MEMSPAN_ERR_UNSUPPORTED where it is of a kind that the
+    /* Space, then size in *key_bytes_p. MEMSPAN_ERR_UNSUPPORTED where it is of a kind that the
      * network does not take, MEMSPAN_ERR_LIMIT where no more may be registered. */
     memspan_status_t (*memory_register)(const struct msp_network_region *region, void *key,
                                         size_t *key_bytes_p, struct msp_network_memory **memory_p);

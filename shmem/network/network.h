@@ -17,7 +17,7 @@
  *     aggregate.c   sending them: small ones together
  *     progress.c    who polls the main queue: callers that wait, or the thread
  *     region.c      memory of this PE that is registered, on demand
- *     plugin.c      which driver
+ *     plugin.c      loading the driver that transport/choice.c names
  *
  * Host memory that is registered is put to and got from by the driver. Messages do all the rest:
  * atomics of all kinds, so that those on one word take one path, the owner's processor; memory that
@@ -27,6 +27,7 @@
 
 #include "shmem/network/driver.h"
 #include "shmem/transport/transport.h"
+#include <shmemx.h>
 
 /* Its name is that of the driver, once it is open. */
 extern struct msp_transport msp_transport_network MSP_HIDDEN;
@@ -50,8 +51,9 @@ extern struct msp_network msp_network MSP_HIDDEN;
 memspan_status_t msp_network_card_put(const char *driver, uint64_t token, const void *address,
                                       size_t address_bytes);
 
-/* The token and the address of that PE: room, then size in *address_bytes_p. MEMSPAN_ERR_CONFLICT,
- * with the names of both PEs, where it runs another version or driver. Any thread; may block. */
+/* The token and the address of that PE: capacity, then size in *address_bytes_p.
+ * MEMSPAN_ERR_CONFLICT, with the names of both PEs, where it runs another version or driver. Any
+ * thread; may block. */
 memspan_status_t msp_network_card_get(int pe, uint64_t *token_p, void *address,
                                       size_t *address_bytes_p);
 
@@ -62,5 +64,8 @@ const char *msp_network_card_host(int pe);
 const char *msp_network_card_where(int pe, char *text, size_t text_bytes);
 
 void msp_network_card_close(void);
+
+/* The counters (counters.c); zeros where the job has one host. */
+void msp_network_measure(shmemx_network_info_t *info);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_NETWORK_H */

@@ -316,9 +316,9 @@ static void insert(struct msp_network_contact *contact, const struct msp_network
 }
 
 /* The owner's answer. */
-static void ask(const struct msp_target *target, struct msp_network_channel *channel,
-                struct msp_network_contact *contact, uint64_t offset_bytes,
-                struct msp_network_answer *answer_p)
+static void request_key(const struct msp_target *target, struct msp_network_channel *channel,
+                        struct msp_network_contact *contact, uint64_t offset_bytes,
+                        struct msp_network_answer *answer_p)
 {
     struct msp_network_record *record =
         msp_network_record_take(target->call, contact->pe, answer_p, sizeof *answer_p);
@@ -366,7 +366,7 @@ void msp_network_reach_find(const struct msp_target *target, struct msp_network_
     if (look_up(contact, segment, offset_bytes, reach_p)) {
         return;
     }
-    ask(target, channel, contact, offset_bytes, &answer);
+    request_key(target, channel, contact, offset_bytes, &answer);
     check_answer(contact, offset_bytes, &answer);
     if (look_up(contact, segment, offset_bytes, reach_p)) {
         return; /* another thread has asked meanwhile */

@@ -334,7 +334,7 @@ static void start_get(const struct flow *flow, struct slot *slot,
 }
 
 /* Slot @p slot gets the piece from *asked_p on from the device, if there is one. */
-static void ask(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_bytes)
+static void request_piece(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_bytes)
 {
     struct slot *into = &flow->slots[slot];
 
@@ -391,7 +391,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
         return 0;
     }
     for (next = 0; next < SLOTS; next++) {
-        ask(&flow, next, &asked, size_bytes);
+        request_piece(&flow, next, &asked, size_bytes);
     }
     while ((is_reached && (at < size_bytes)) || (done < begun)) {
         next = begun % SLOTS;
@@ -402,7 +402,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
         } else {
             next = done++ % SLOTS;
             finish_get(&flow, &flow.slots[next], dest);
-            ask(&flow, next, &asked, size_bytes);
+            request_piece(&flow, next, &asked, size_bytes);
         }
     }
     for (next = 0; next < SLOTS; next++) {

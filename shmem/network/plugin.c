@@ -3,9 +3,9 @@
  * then in the folder memspan beside this library. A plug-in stays loaded until the process ends,
  * because UCX and libfabric have hooks and threads that do not survive dlclose(). */
 
+#include "shmem/network/plugin.h"
 #include "core/base/trust.h"
 #include "shmem/bootstrap.h"
-#include "shmem/network/choice.h"
 #include "shmem/network/message.h"
 #include "shmem/network/network.h"
 #include "shmem/option.h"

@@ -100,7 +100,7 @@ struct msp_network_operation *msp_network_message(const struct msp_network_work 
 }
 
 /* Not too many messages are without a reply, and replies are seen. */
-static void make_room(const struct msp_network_work *work)
+static void limit_outstanding(const struct msp_network_work *work)
 {
     struct msp_network_stream *stream = work->stream;
 
@@ -117,7 +117,7 @@ static void make_room(const struct msp_network_work *work)
 
 void msp_network_count_message(const struct msp_network_work *work)
 {
-    make_room(work);
+    limit_outstanding(work);
     atomic_fetch_add_explicit(&work->stream->messages, 1, memory_order_relaxed);
 }
 
@@ -131,7 +131,7 @@ bool msp_network_count_flag(const struct msp_network_work *work)
         msp_network_count_message(work);
         return true;
     }
-    make_room(work);
+    limit_outstanding(work);
     return false;
 }
 

@@ -489,7 +489,7 @@ static memspan_status_t place_device(const struct msp_partition_request *request
 static memspan_status_t place_pinned(const struct msp_partition_request *request, int local_count,
                                      struct msp_partition_placement *placement)
 {
-    const int room          = (int)(sizeof placement->imports / sizeof placement->imports[0]);
+    const int capacity      = (int)(sizeof placement->imports / sizeof placement->imports[0]);
     memspan_status_t status = place_nodes(request, local_count, placement);
     int i;
 
@@ -500,7 +500,7 @@ static memspan_status_t place_pinned(const struct msp_partition_request *request
 
         if ((memspan_device_at(i, &number) == MEMSPAN_OK) &&
             ((placement->device < 0) || (placement->device == number)) &&
-            reaches_pages(number, &imports) && imports && (placement->import_count < room)) {
+            reaches_pages(number, &imports) && imports && (placement->import_count < capacity)) {
             placement->imports[placement->import_count++] = number;
         }
     }

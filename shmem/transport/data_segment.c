@@ -162,7 +162,7 @@ static bool write_touched(uintptr_t first, size_t size_bytes)
     return all_written;
 }
 
-/* A private copy of the shared pages; NULL when there is no room. */
+/* A private copy of the shared pages; NULL when there is no space. */
 static void *copy_private(void)
 {
     size_t size = data.range.end - data.range.first;

@@ -115,7 +115,7 @@ static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned sha
 
 /* Under a limit on address space the arena is not all that is needed: windows on the copies of all
  * PEs, and what the program and the heaps' records take. The same answer in all PEs. */
-static bool leaves_room(size_t total_bytes)
+static bool leaves_addresses(size_t total_bytes)
 {
     size_t windows_bytes = total_bytes * ((size_t)msp_job.local_count + 1);
     void *probe          = reserve(0, windows_bytes + ((size_t)256 << 20));
@@ -151,7 +151,7 @@ memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes)
     for (shift++; (got == NULL) && (shift > tight);) {
         size_bytes = (size_t)MSP_ARENA_UNITS << --shift;
         got        = reserve_arena(shift);
-        if ((got != NULL) && (shift > tight) && !leaves_room(total_bytes)) {
+        if ((got != NULL) && (shift > tight) && !leaves_addresses(total_bytes)) {
             munmap(got, size_bytes);
             got = NULL;
         }
@@ -285,8 +285,8 @@ static memspan_status_t find_index(struct msp_team *team, unsigned *index_p)
 }
 
 /* Addresses that are free in all members. */
-static memspan_status_t find_room(struct msp_team *team, const char *name, size_t stride_bytes,
-                                  unsigned *unit_p)
+static memspan_status_t find_units(struct msp_team *team, const char *name, size_t stride_bytes,
+                                   unsigned *unit_p)
 {
     size_t unit_bytes = (size_t)1 << msp_arena.shift;
     size_t units      = (stride_bytes + unit_bytes - 1) >> msp_arena.shift;
@@ -331,7 +331,7 @@ memspan_status_t msp_segment_create(struct msp_team *team, const char *name, siz
 
     status = find_index(team, &index);
     if (status == MEMSPAN_OK) {
-        status = find_room(team, name, stride, &unit);
+        status = find_units(team, name, stride, &unit);
     }
     if (status == MEMSPAN_OK) {
         status = msp_agree_share_file(team, name, stride * (size_t)msp_job.local_count,

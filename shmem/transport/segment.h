@@ -55,8 +55,8 @@ struct msp_arena {
 extern struct msp_arena msp_arena MSP_HIDDEN;
 extern struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_HIDDEN;
 
-/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
- * for others later. Every PE calls it with the same sizes. */
+/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and
+ * space for others later. Every PE calls it with the same sizes. */
 memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes);
 void msp_arena_close(void);
 

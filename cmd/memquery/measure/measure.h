@@ -66,7 +66,7 @@ const struct measure_cell *measure_cell_of(const struct measure_figures *figures
                                            const struct snapshot *snapshot,
                                            const struct resource *resource, size_t device);
 
-/* The cell of a memory from a device, added where it is missing; NULL without room. */
+/* The cell of a memory from a device, added where it is missing; NULL without space. */
 struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
                                           const char *device);
 

@@ -76,9 +76,9 @@ FIELD_READ(read_id)
     const struct row *row = record->row;
 
     value->number = row->info.id;
-    snprintf(value->room, sizeof(value->room), "%d%s", row->info.id,
+    snprintf(value->buffer, sizeof(value->buffer), "%d%s", row->info.id,
              row->info.is_default ? "*" : "");
-    value->shown = value->room;
+    value->shown = value->buffer;
 }
 
 FIELD_READ_AS(read_kind_asked, text, struct row, kind_word(row->info.kind_asked))
@@ -148,9 +148,9 @@ FIELD_READ(read_transport)
 {
     const shmemx_transport_info_t *info = record->row;
 
-    snprintf(value->room, sizeof(value->room), "%s%s", info->name, info->is_chosen ? "*" : "");
+    snprintf(value->buffer, sizeof(value->buffer), "%s%s", info->name, info->is_chosen ? "*" : "");
     value->text  = info->name;
-    value->shown = value->room;
+    value->shown = value->buffer;
 }
 
 /* What executes a put. */

@@ -102,8 +102,8 @@ enum field_form {
 };
 
 struct field_value {
-    const char *text; /* may be room */
-    char room[512];
+    const char *text; /* may be space */
+    char buffer[512];
     int number;
     uint64_t size;
     double real;

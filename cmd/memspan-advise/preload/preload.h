@@ -43,8 +43,8 @@ struct block {
     struct block *next; /* of its bucket, or of the unused ones */
     void *address;
     size_t size_bytes;
-    size_t room_bytes; /* up to which it grows in place, and its pages were exchanged */
-    uint64_t offset;   /* of its pages in the memory file */
+    size_t capacity_bytes; /* up to which it grows in place, and its pages were exchanged */
+    uint64_t offset;       /* of its pages in the memory file */
     struct site *site;
     bool mapped; /* its pages are a memory file's */
     bool shared; /* with others that map the file, and sampled */
@@ -60,10 +60,11 @@ size_t block_sites(struct site **sites_p);
 /* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
 
-/* A block is live, and may grow to @p room_bytes. Sampled, when there is a memory file, it has a
- * window, and not too many are; its contents are kept if @p filled, else zero or undefined as they
- * were. Called by the block's thread before it is used. False: there is no room in the tables. */
-bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled);
+/* A block is live, and may grow to @p capacity_bytes. Sampled, when there is a memory file, it has
+ * a window, and not too many are; its contents are kept if @p filled, else zero or undefined as
+ * they were. Called by the block's thread before it is used. False: there is no space in the
+ * tables. */
+bool block_add(void *address, size_t size_bytes, size_t capacity_bytes, bool filled);
 
 /* The block is about to be freed: its pages are ordinary again. False: no block starts there. */
 bool block_remove(void *address);
@@ -72,7 +73,7 @@ bool block_remove(void *address);
 size_t block_find(void *address);
 
 /* The calling code wants another size of the block: it has it, if the block is of the same site and
- * has the room. */
+ * has the space. */
 bool block_fit(void *address, size_t size_bytes);
 
 /* The block has got another size where it is; what is behind it may be others' now. */

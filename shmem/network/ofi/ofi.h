@@ -122,7 +122,7 @@ struct msp_network_queue {
     struct ofi_pool copies;
     struct ofi_receive *receives; /* OFI_RECEIVES of them, in the main queue */
     struct fid_mr *receives_mr;
-    unsigned unposted;               /* of them: libfabric had no room */
+    unsigned unposted;               /* of them: libfabric had no space */
     bool was_armed;                  /* its thread may have slept since */
     struct msp_network_peer *closed; /* list of those that are freed with the queue */
 };
@@ -233,12 +233,12 @@ memspan_status_t ofi_peer_open(struct msp_network_queue *queue, int pe, const vo
                                size_t address_bytes, struct msp_network_peer **peer_p);
 void ofi_peer_close(struct msp_network_peer *peer, bool is_failed);
 void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
-/* Room for its address, then size in *address_bytes_p: what peer_open() reads. */
+/* Space for its address, then size in *address_bytes_p: what peer_open() reads. */
 memspan_status_t ofi_address_pack(struct fid_ep *endpoint, void *address, size_t *address_bytes_p);
 /* libfabric says that the connection is lost: reported once, and its requests complete. */
 void ofi_peer_fail(struct msp_network_peer *peer, int error);
 bool ofi_error_is_connection(int error);
-/* libfabric has no room for an operation of it. */
+/* libfabric has no space for an operation of it. */
 void ofi_peer_stalls(struct msp_network_peer *peer);
 /* It has taken one, or completed one. */
 void ofi_peer_proceeds(struct msp_network_peer *peer);

@@ -240,7 +240,7 @@ static enum msp_network_result local_in_place(struct ofi_record *record, const v
     return MSP_NETWORK_DONE;
 }
 
-/* Room of the driver's own. */
+/* Space of the driver's own. */
 static enum msp_network_result local_copy(struct ofi_record *record, size_t size_bytes,
                                           struct ofi_local *local_p)
 {
@@ -301,7 +301,7 @@ static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_l
     return is_large ? !peer->has_large : (peer->puts < ASKING_PUTS);
 }
 
-/* What the provider keeps, because the kernel has no room, is not sent without progress: a copy by
+/* What the provider keeps, because the kernel has no space, is not sent without progress: a copy by
  * such a queue is complete when the kernel has it. */
 static bool keeps_copies(const struct msp_network_queue *queue)
 {

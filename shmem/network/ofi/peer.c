@@ -4,7 +4,7 @@
  * What libfabric 1.17 says of a peer that was killed, over tcp;ofi_rxm: operations that it has not
  * answered complete with an error, as soon as the kernel has closed its sockets. Where none are
  * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
- * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no room for a while
+ * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no space for a while
  * is probed: a connect() of our own to its address says whether something listens there. A host
  * that is gone answers nothing at all: liveness messages find it (alive.c).
  *
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    PROBE_FIRST_MS = 200,  /* of operations that find no room */
+    PROBE_FIRST_MS = 200,  /* of operations that find no space */
     PROBE_NEXT_MS  = 1000, /* after one that was answered */
 };
 

@@ -216,7 +216,7 @@ static void deliver(const struct ofi_receive *receive, size_t bytes)
                           bytes - start);
 }
 
-/* Those whose messages are handled, as many as libfabric has room for. */
+/* Those whose messages are handled, as many as libfabric has space for. */
 static void post_again(struct msp_network_queue *queue)
 {
     for (size_t i = 0; (i < OFI_RECEIVES) && (queue->unposted != 0); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c: connections, and what travels on them.
  *
- * Sending never waits: what the kernel has no room for is kept, in order. Receiving takes small
+ * Sending never waits: what the kernel has no space for is kept, in order. Receiving takes small
  * items through bytes[]; the rest of a body is received where it belongs, by whole words: a PE that
  * waits for a word there must not see a part of it. */
 
@@ -23,12 +23,12 @@ enum { RECEIVES_MAX = 16 /* of one call, before other links have theirs */ };
 
 /* ---- open, lose, close ---- */
 
-bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room)
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_writing)
 {
-    struct epoll_event event = {.events = EPOLLIN | (for_room ? (uint32_t)EPOLLOUT : 0),
+    struct epoll_event event = {.events = EPOLLIN | (for_writing ? (uint32_t)EPOLLOUT : 0),
                                 .data   = {.ptr = link}};
 
-    link->watches_room = for_room;
+    link->watches_writing = for_writing;
     return epoll_ctl(link->queue->epoll_fd, operation, link->fd, &event) == 0;
 }
 
@@ -60,7 +60,7 @@ static bool is_sending(const struct msp_tcp_link *link)
 
 void msp_tcp_link_watch(struct msp_tcp_link *link)
 {
-    if ((link->fd >= 0) && (link->watches_room != is_sending(link))) {
+    if ((link->fd >= 0) && (link->watches_writing != is_sending(link))) {
         (void)msp_tcp_link_listen(link, EPOLL_CTL_MOD, is_sending(link));
     }
 }
@@ -269,8 +269,8 @@ bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *fra
     return sent == (ssize_t)sizeof *frame;
 }
 
-/* Room for a good part of what the kernel takes. Any room would do, but makes small packets. */
-static bool has_room(const struct msp_tcp_link *link)
+/* Space for a good part of what the kernel takes. Any space would do, but makes small packets. */
+static bool is_writable(const struct msp_tcp_link *link)
 {
     struct pollfd ready = {.fd = link->fd, .events = POLLOUT};
 
@@ -281,7 +281,7 @@ unsigned msp_tcp_link_push(struct msp_tcp_link *link)
 {
     unsigned events;
 
-    if (!is_sending(link) || !has_room(link)) {
+    if (!is_sending(link) || !is_writable(link)) {
         return 0;
     }
     events = link->hello_pending ? msp_tcp_hello(link) : 0;
@@ -578,8 +578,8 @@ static size_t words_here(const struct msp_tcp_link *link)
     return (ioctl(link->fd, FIONREAD, &here) == 0) ? in_words(link, (size_t)here) : 0;
 }
 
-/* Room in bytes[] for what is received next: the rest of a word, or items. */
-static size_t room_in_bytes(struct msp_tcp_link *link)
+/* Space in bytes[] for what is received next: the rest of a word, or items. */
+static size_t free_bytes_in(struct msp_tcp_link *link)
 {
     if (link->start != 0) {
         memmove(link->bytes, link->bytes + link->start, link->end - link->start);
@@ -597,14 +597,14 @@ static bool receive_some(struct msp_tcp_link *link)
 {
     const bool is_body      = (link->left_bytes != 0) && (link->start == link->end);
     const size_t body_bytes = is_body ? words_here(link) : 0;
-    const size_t room_bytes = (body_bytes != 0) ? body_bytes : room_in_bytes(link);
+    const size_t free_bytes = (body_bytes != 0) ? body_bytes : free_bytes_in(link);
     char *to                = (body_bytes != 0) ? link->to : link->bytes + link->end;
     ssize_t got;
 
     if ((body_bytes != 0) && !is_there(link)) {
         return false;
     }
-    got = recv(link->fd, to, room_bytes, MSG_DONTWAIT);
+    got = recv(link->fd, to, free_bytes, MSG_DONTWAIT);
     if (got <= 0) {
         if ((got == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             msp_tcp_link_lose(link, (got == 0) ? 0 : errno);

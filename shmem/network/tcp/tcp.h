@@ -35,7 +35,7 @@
 enum {
     MSP_TCP_MESSAGE_MAX   = 65 << 10, /* header and payload */
     MSP_TCP_SIGNALLED_MAX = 64 << 10,
-    MSP_TCP_COPY_MAX      = 16 << 10, /* what is copied where the kernel has no room */
+    MSP_TCP_COPY_MAX      = 16 << 10, /* what is copied where the kernel has no space */
     MSP_TCP_COPIES_MAX    = 1 << 20,  /* bytes of copies that wait on one link */
     MSP_TCP_WORDS_MAX     = 256,      /* gets of so many bytes are read by whole words */
     MSP_TCP_AGGREGATE_MAX = 2 << 10,
@@ -77,7 +77,7 @@ _Static_assert(sizeof(struct msp_tcp_frame) + MSP_TCP_HEADER_MAX + MSP_TCP_MESSA
                    MSP_TCP_RECEIVE_BYTES,
                "the largest message is taken in one piece");
 
-/* What the kernel had no room for. */
+/* What the kernel had no space for. */
 struct msp_tcp_rest {
     struct msp_tcp_rest *next;
     struct msp_network_request *request; /* completes when it is sent; or NULL */
@@ -110,7 +110,7 @@ struct msp_tcp_link {
     unsigned calls;  /* own: connections so far */
     int64_t born_ms; /* another's */
     struct msp_tcp_greeting greeting;
-    bool watches_room;          /* the descriptor waits for room, too */
+    bool watches_writing;       /* the descriptor waits for space, too */
     struct msp_tcp_rest *rests; /* in order */
     struct msp_tcp_rest **rests_end;
     size_t copied_bytes;   /* in rests */
@@ -217,7 +217,7 @@ int64_t msp_tcp_now_ms(void);
 
 /* greeting.c. What begins with @p frame, of a link that is not open. */
 void msp_tcp_greet(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
-/* The first thing on a link of this end's, which always has room for it. */
+/* The first thing on a link of this end's, which always has space for it. */
 unsigned msp_tcp_hello(struct msp_tcp_link *link);
 /* A connection that is under way. -1, with errno. */
 int msp_tcp_call(const struct sockaddr_storage *to);
@@ -230,15 +230,15 @@ unsigned msp_tcp_strangers_close(struct msp_network_queue *queue, int64_t limit_
 int64_t msp_tcp_strangers_left(const struct msp_network_queue *queue);
 
 /* link.c. @p peer: this end has connected to that PE; NULL: it was connected to. NULL: no memory,
- * or no room in the queue's epoll; @p fd stays the caller's. */
+ * or no space in the queue's epoll; @p fd stays the caller's. */
 struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
                                        struct msp_network_peer *peer);
 /* What the other end sends is not ours. */
 void msp_tcp_link_refuse(struct msp_tcp_link *link, const char *what);
 /* Frames of the greeting, before anything else: sent at once, or never. */
 bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
-/* It has an operation for each event of the other end, or for room. */
-bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room);
+/* It has an operation for each event of the other end, or for space. */
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_writing);
 /* Both ends are PEs of the job. */
 void msp_tcp_link_welcome(struct msp_tcp_link *link);
 /* One that the queue may send operations to that PE on; NULL: none. */
@@ -249,9 +249,9 @@ void msp_tcp_link_close(struct msp_tcp_link *link);
 void msp_tcp_link_lose(struct msp_tcp_link *link, int code);
 /* Nonzero: something has arrived. */
 unsigned msp_tcp_link_receive(struct msp_tcp_link *link);
-/* What waits for room, as much as there is. Nonzero: some of it. */
+/* What waits for space, as much as there is. Nonzero: some of it. */
 unsigned msp_tcp_link_push(struct msp_tcp_link *link);
-/* Where something can be sent as soon as there is room, the descriptor wakes for room, too. */
+/* Where something can be sent as soon as there is space, the descriptor wakes for space, too. */
 void msp_tcp_link_watch(struct msp_tcp_link *link);
 
 /* What is sent as one. */
@@ -263,7 +263,7 @@ struct msp_tcp_item {
     size_t pad_bytes;
     struct msp_network_request *request; /* completes when it is sent: a payload in place, or a
                                             copy that a queue other than the main one keeps */
-    bool is_copied;                      /* where the kernel has no room; or in place */
+    bool is_copied;                      /* where the kernel has no space; or in place */
     bool may_be_busy;                    /* beyond MSP_TCP_COPIES_MAX, or without memory */
 };
 enum msp_network_result msp_tcp_link_send(struct msp_tcp_link *link,

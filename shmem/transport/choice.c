@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* choice.c: the order of transports, from variables to the driver that is opened. */
 
-#include "shmem/network/choice.h"
+#include "shmem/transport/choice.h"
 #include "core/base/text.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
+#include "shmem/network/plugin.h"
 #include "shmem/option.h"
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static memspan_status_t read_order(const char *text)
     return status;
 }
 
-memspan_status_t msp_network_choice_read(void)
+memspan_status_t msp_transport_choice_read(void)
 {
     const char *text = order_text();
     bool is_divided  = (strchr(text, ':') != NULL);
@@ -142,7 +143,7 @@ memspan_status_t msp_network_choice_read(void)
     return status;
 }
 
-struct msp_network_division msp_network_choice_division(void)
+struct msp_network_division msp_transport_choice_division(void)
 {
     return choice.division;
 }
@@ -224,10 +225,10 @@ static void warn_of_strangers(void)
         choice.names[choice.taken - 1]);
 }
 
-memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
-                                         const struct msp_network_job *job,
-                                         struct msp_network_limits *limits_p,
-                                         const struct msp_network_driver **driver_p)
+memspan_status_t msp_transport_choice_open(const struct msp_network_services *services,
+                                           const struct msp_network_job *job,
+                                           struct msp_network_limits *limits_p,
+                                           const struct msp_network_driver **driver_p)
 {
     memspan_status_t status = MEMSPAN_ERR_OFF;
     int i;
@@ -326,7 +327,7 @@ static memspan_status_t plan_all(void)
     int i;
 
     plan.count = 0;
-    status     = (status == MEMSPAN_OK) ? msp_network_choice_read() : status;
+    status     = (status == MEMSPAN_OK) ? msp_transport_choice_read() : status;
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -368,7 +369,7 @@ static const char *security_of(const char *name)
                                       : "its RDMA network is trusted; it does not listen over TCP";
 }
 
-void msp_network_choice_print(void)
+void msp_transport_choice_print(void)
 {
     int elsewhere = msp_job.pe_count - msp_job.local_count;
     char rank[REASON_BYTES];
