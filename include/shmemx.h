@@ -61,9 +61,8 @@ MEMSPAN_API void shmem_partition_free(void *ptr);
  * functions of the program, called with the size and the partition's number. Local; every PE maps
  * the same sizes in the same order, and unmaps all before shmem_finalize(). memspan_map_symmetric()
  * of <memspan/omp.h> excludes variables. 0, or -1: no such partition, variables are mapped by other
- * functions, or what
- * __tgt_set_device_allocator() of <memspan/omp.h> refuses. Source: "Extending OpenMP and OpenSHMEM
- * for efficient heterogeneous computing" (2022). */
+ * functions, or __tgt_set_device_allocator() of <memspan/omp.h> refuses the call. Source:
+ * "Extending OpenMP and OpenSHMEM for efficient heterogeneous computing" (2022). */
 MEMSPAN_API int __tgt_set_shmem_allocator(void *(*alloc)(size_t size, int id),
                                           void (*release)(void *ptr), int device_num);
 #endif
@@ -164,7 +163,7 @@ MEMSPAN_API const char *shmemx_partition_name(int id);
 
 /* ------------------------------------------------------------------------- other hosts */
 
-/** What this PE has used of the network between hosts. Written by shmemx_network_info(). */
+/** This PE's use of the network between hosts. Written by shmemx_network_info(). */
 typedef struct shmemx_network_facts {
     size_t struct_size;
     char driver[128]; /**< "UCX 1.13.1, tcp"; "": the job has one host */

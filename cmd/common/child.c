@@ -292,7 +292,7 @@ static void read_signals(struct run *run)
     }
 }
 
-/* Read what is available, waiting at most @p wait_ms for it; false without data. */
+/* Read the available data, waiting at most @p wait_ms for it; false without data. */
 static bool serve(struct run *run, int wait_ms)
 {
     struct pollfd fds[3] = {
@@ -336,7 +336,7 @@ static bool wait_for_end(struct run *run, double limit_s)
 
 /* ---- its end ---- */
 
-/* Read what is in the pipes. A process outside of the group may keep them open, and write, for
+/* Read the data in the pipes. A process outside of the group may keep them open, and write, for
  * ever. */
 static void drain(struct run *run)
 {

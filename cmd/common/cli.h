@@ -2,7 +2,7 @@
 #ifndef CMD_COMMON_CLI_H
 #define CMD_COMMON_CLI_H
 
-/* What all programs share. It needs libc alone. */
+/* The code that all programs share. It needs libc alone. */
 
 #include <sched.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* environment.c: environment variables that the programs read themselves, and the environment of
- * what they start. Variables of the libraries are in core/base/option.h and shmem/option.h. */
+ * their children. Variables of the libraries are in core/base/option.h and shmem/option.h. */
 
 /* X(NAME, programs that read it, help text; "" keeps it out of --help) */
 #define CLI_ENVIRONMENT_MAP(X)                                                                     \
@@ -49,7 +49,7 @@ enum cli_variable {
 /* Its value; NULL where it is not set, or in a set-user-id program. */
 const char *cli_environment(enum cli_variable variable);
 
-/* Print what --help says of the variables of this program. */
+/* Print the section of --help on the variables of this program. */
 void cli_environment_print(void);
 
 /* @p base (NULL: this process's environment) without the variables that begin with an element of
@@ -134,7 +134,7 @@ enum cli_outcome {
 enum cli_outcome cli_parse(const struct cli_usage *usage, int argc, char *const *argv,
                            int *operand_p);
 
-/* Read the value of one option: what cli_parse() does with the word behind it. */
+/* Read the value of one option, as cli_parse() reads the word behind it. */
 bool cli_read_value(const struct cli_option *option, const char *value);
 
 /* A byte count: digits, then k, m, g or t (powers of 1024) or nothing. More than fit is SIZE_MAX.
@@ -248,8 +248,8 @@ void cli_fold(FILE *file, const char *text, size_t size_bytes, int width);
 
 struct cli_table {
     size_t column_count;
-    char *align; /* 'l' or 'r' a column, 'L' or 'R' a minor one; what is left is not padded at the
-                    end of a line */
+    char *align; /* 'l' or 'r' a column, 'L' or 'R' a minor one; a left-aligned one is not padded at
+                    the end of a line */
     char **cells;
     size_t cell_count;
 };
@@ -288,8 +288,8 @@ bool cli_folder_make(char *path);
 void cli_folder_remove(const char *folder);
 
 /* filter.c: filters of system calls (seccomp) that this process is under: their number where the
- * kernel tells it (Linux 5.9), else whether there are any. By open, read and close, which the
- * loader makes too.
+ * kernel has it (Linux 5.9), else whether there are any. By open, read and close, which the loader
+ * makes too.
  */
 int cli_filter_count(void);
 

@@ -39,7 +39,7 @@ struct site {
 
     double rate;       /* advice.c: accesses of a window a second */
     double stream;     /* share of streams; 0 where unknown */
-    enum use use;      /* what it is for */
+    enum use use;      /* its purpose */
     const char *space; /* where it should be; NULL: anywhere */
     char *name;        /* name.c */
 };

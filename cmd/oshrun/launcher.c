@@ -74,7 +74,7 @@ static bool has(const struct words *words, const char *word)
 
 /* ---- variables ---- */
 
-/* What counts for a PE wherever it runs; srun hands over all. */
+/* Variables that count for a PE wherever it runs; srun passes all of them. */
 static const char *const carried[] = {"SHMEM", "SMA_", "MEMSPAN_",        "UCX_",
                                       "FI_",   "OMP_", "LD_LIBRARY_PATH="};
 
@@ -172,7 +172,7 @@ static void add_host_of_each(struct words *words, const struct options *options)
     add(words, text);
 }
 
-/* What Open MPI's mpirun and PRRTE's prterun have in common. PEs that share a processor, and root,
+/* Options common to Open MPI's mpirun and PRRTE's prterun. PEs that share a processor, and root,
  * are always allowed. Without --bind-to, each host would bind its PEs to the same processors. */
 static void add_mpirun(struct words *words, const struct options *options, bool is_prterun)
 {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Variables of other launchers for their own processes. What users set for MPI (OMPI_MCA_*)
- * stays. */
+/* Variables of other launchers for their own processes. Users' variables for MPI (OMPI_MCA_*) stay.
+ */
 static const char *const foreign[] = {"PMIX_NAMESPACE=",
                                       "PMIX_RANK=",
                                       "PMIX_SERVER_",

@@ -100,12 +100,12 @@ MEMSPAN_API void *memspan_alloc_with(memspan_allocator_h allocator, size_t size_
 MEMSPAN_API void *memspan_realloc(memspan_allocator_h allocator, void *pointer, size_t size_bytes);
 
 /** Free a block. NULL: no effect.
- * Errors: MEMSPAN_ERR_NOT_FOUND (not the start of a live block; the message says what it is),
+ * Errors: MEMSPAN_ERR_NOT_FOUND (not the start of a live block; the message describes it),
  * MEMSPAN_ERR_DRIVER.
  * Source: omp_free, OpenMP 5.0 §3.7.7, 6.0 §27.12. */
 MEMSPAN_API memspan_status_t memspan_free(void *pointer);
 
-/** An allocator's request and what it gives. Set struct_size first. */
+/** An allocator's request and its result. Set struct_size first. */
 typedef struct memspan_allocator_info {
     size_t struct_size; /**< in: sizeof(memspan_allocator_info_t) */
     memspan_space_h space;
@@ -117,8 +117,8 @@ typedef struct memspan_allocator_info {
     size_t page_size_bytes; /**< 0: the driver decides */
     size_t align_bytes;
     size_t pool_size_bytes; /**< SIZE_MAX: no limit of its own */
-    int pinned;             /**< 1: pages stay where they are: locked, or of a device that
-                             * says so with its first memory */
+    int pinned; /**< 1: pages stay where they are: locked, or of a device whose driver reports it
+                   with its first memory */
     int migratable;
     int exact;                    /**< 1: given as requested */
     memspan_allocator_h fallback; /**< MEMSPAN_ALLOCATOR_NULL: none */
@@ -149,7 +149,7 @@ MEMSPAN_API memspan_status_t memspan_allocator_plan(memspan_space_h space,
                                                     size_t trait_count,
                                                     memspan_allocator_info_t *info_p);
 
-/** What is known of the block at an address. Set struct_size first. */
+/** The record of the block at an address. Set struct_size first. */
 typedef struct memspan_pointer_info {
     size_t struct_size;            /**< in: sizeof(memspan_pointer_info_t) */
     memspan_allocator_h allocator; /**< 0: foreign memory, or its allocator was destroyed */

@@ -4,10 +4,9 @@
 
 #include <memspan/allocator.h>
 
-/** @file placement.h
- * Placement by call site: a file, named by MEMSPAN_PLACEMENT, says which code's memory comes from
- * which predefined allocator. memspan-advise(1) writes it; it applies to requests of 64 KiB or more
- * to the predefined allocators. The calls below are for tools that replace other allocation calls.
+/** @file placement.h Placement by call site: a file, named by MEMSPAN_PLACEMENT, maps call sites to
+ * predefined allocators. memspan-advise(1) writes it; it applies to requests of 64 KiB or more to
+ * the predefined allocators. The calls below are for tools that replace other allocation calls.
  *
  * Threads: every call may run on any thread. */
 

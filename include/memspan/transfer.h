@@ -23,8 +23,8 @@ MEMSPAN_BEGIN_DECLS
 MEMSPAN_API memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes);
 
 /** Copy @p block_count blocks of @p block_bytes, whose starts are @p to_stride_bytes and
- * @p from_stride_bytes apart (at least block_bytes): by one call of a driver that has one. What is
- * between the blocks is not touched. No block, or blocks of 0 bytes: no effect. Otherwise as
+ * @p from_stride_bytes apart (at least block_bytes): by one call of a driver that has one. Bytes
+ * between the blocks are not touched. No block, or blocks of 0 bytes: no effect. Otherwise as
  * memspan_copy(); MEMSPAN_ERR_INVALID also where blocks of one side overlap. */
 MEMSPAN_API memspan_status_t memspan_copy_blocks(void *to, size_t to_stride_bytes, const void *from,
                                                  size_t from_stride_bytes, size_t block_bytes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c: what is known of a machine, backend, device, space, resource or list of devices. A
+/* facts.c: the facts about a machine, backend, device, space, resource or list of devices. A
  * subject of several parts promises what the weakest of them does, and a sum is at most what the
  * machine has. */
 

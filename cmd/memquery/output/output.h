@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Of the model and of what was measured. */
+/* Of the model and of the measurements. */
 struct snapshot;
 struct space_row;
 struct resource;
@@ -20,7 +20,7 @@ struct measure_cell;
 
 /* Exit codes, as in the manual page. */
 enum exit_code {
-    EXIT_YES    = 0, /* printed; what was asked for is available */
+    EXIT_YES    = 0, /* printed; the requested memory is available */
     EXIT_ABSENT = 1, /* it is not available */
     EXIT_USAGE  = 2, /* malformed command line */
     EXIT_PROBE  = 3, /* a driver crashed or did not answer */
@@ -85,7 +85,7 @@ void json_finish(json_t *document, FILE *out);
 /* What a field is read from. */
 struct record {
     const struct snapshot *snapshot;
-    const void *row;                 /* what field.offset counts from */
+    const void *row;                 /* the base of field.offset */
     const struct space_row *space;   /* of a resource, and of a reach */
     size_t device;                   /* index; of a device, and of a reach */
     const struct measure_cell *cell; /* of a reach; NULL: not measured */
@@ -168,7 +168,7 @@ struct field {
 #define FIELD_EACH_DEVICE(function) .read = (function), .per_device = true
 
 #define FIELD_READ(name) static void name(const struct record *record, struct field_value *value)
-/* One that is an expression of the row: what becomes the text, number or size. */
+/* One that is an expression of the row, which becomes the text, number or size. */
 #define FIELD_READ_AS(name, member, type, expression)                                              \
     FIELD_READ(name)                                                                               \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svg.c: the machine as a drawing. The host is a card on the left with its NUMA nodes; each device
  * is a card on the right, with a link to the host; links between devices are brackets on the right,
- * and their texts stand below, with spaces, what is off, and the key.
+ * and their texts stand below, with spaces, backends that are off, and the key.
  *
  * The file is self-contained: no script, font or style sheet. The widths of texts are unknown,
  * so each text has a fixed width, by the number of its letters. The height is known last: the

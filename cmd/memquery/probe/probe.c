@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* probe.c: which process answers, and what happens when it fails.
+/* probe.c: the process that answers, and its failures.
  *
  * One child does all work. If it dies or hangs, each backend that the user allows is probed in a
  * child of its own, and the work is repeated without those that failed. MEMSPAN_BACKENDS selects

@@ -17,7 +17,7 @@ struct failure {
     char what[320];   /* "crashed (signal 11, Segmentation fault) while probed" */
 };
 
-/* What is asked, and what failed already. */
+/* The questions, and those that have failed. */
 struct request {
     const struct options *options;
     struct failure failures[32]; /* not used in this attempt */
@@ -98,7 +98,7 @@ struct device_row;
 /* State of a method to share a device's memory. */
 enum share_state {
     SHARE_NO,      /* not supported by the driver or the machine */
-    SHARE_CLAIMED, /* the driver says so; not tried */
+    SHARE_CLAIMED, /* the driver reports it; not tried */
     SHARE_FAILED,  /* tried, failed */
     SHARE_PARTLY,  /* tried, not proved in full */
     SHARE_PROVED   /* data was moved */

@@ -457,7 +457,7 @@ void block_after_fork(void)
     block_unlock();
 }
 
-/* What both appended to the file would be at the same place. */
+/* Records that both appended to the file would be at the same place. */
 void block_after_fork_in_child(void)
 {
     close_file();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* preload.c: memspan-advise's library in the program that it runs. It takes the place of malloc and
  * its relatives and receives libmemspan's events. It watches (LIBMEMSPAN_ADVISE names a folder for
- * the profile), or gives blocks the memory that MEMSPAN_PLACEMENT says.
+ * the profile), or gives blocks the memory that MEMSPAN_PLACEMENT names.
  *
  * Small blocks are the C library's and pass through. So do calls from inside this library and
  * libmemspan, which may hold locks. */
@@ -448,7 +448,7 @@ static void save(void)
     inside = inside_before;
 }
 
-/* The profile is what has been seen up to here; placed blocks stay where they are. */
+/* The profile has the samples up to here; placed blocks stay where they are. */
 static void leave(void)
 {
     if (has_left) {

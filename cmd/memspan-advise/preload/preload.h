@@ -22,7 +22,7 @@ enum {
     SEGMENTS        = 8, /* parts of a block that may be used in different ways */
 };
 
-/* What one call site has allocated. Guarded by the tables' lock. */
+/* The allocations of one call site. Guarded by the tables' lock. */
 struct site {
     const char *frames;
     uint64_t count;
@@ -76,17 +76,17 @@ size_t block_find(void *address);
  * has the space. */
 bool block_fit(void *address, size_t size_bytes);
 
-/* The block has got another size where it is; what is behind it may be others' now. */
+/* The block has got another size where it is; the memory behind it may have another owner now. */
 void block_resized(void *address, size_t size_bytes);
 
-/* Windows are what is probed: aligned, as the kernel maps the neighbours of a page too. */
+/* Windows are the unit of probing: aligned, as the kernel maps the neighbours of a page too. */
 enum { WINDOW_BYTES = 64 << 10 };
 
 /* A window of a live, sampled block of @p site, by chance, and the segment that it is in; 0: there
  * is none. Holding the lock. */
 uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p);
 
-/* Around whatever makes a copy of the process; fork() calls them by itself. */
+/* Around each call that makes a copy of the process; fork() calls them by itself. */
 void block_before_fork(void);
 void block_after_fork(void);
 void block_after_fork_in_child(void);
@@ -124,9 +124,9 @@ struct seen {
 /* The caller holds the tables' lock, or has a copy. */
 struct seen seen_of_site(const struct site *site);
 
-/* call.c: calls of the program that this library has to know of, in the C library's place:
- * processes made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system
- * calls, which would kill the program for what this library does.
+/* call.c: calls of the program that this library intercepts, in the C library's place: processes
+ * made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system calls, which
+ * would kill the program for this library's system calls.
  *
  * System calls that the program makes by instructions of its own are not seen. */
 
