@@ -3,7 +3,8 @@
  *
  * The fast paths are in heap.h. Other requests are charged against pool_size first, so that the
  * limit is exact and one thread's refused request never makes another's fail; then the store is
- * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
+ * asked; then, if either said no, the fallback trait. A block's record has the account that it is
+ * charged to. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -281,8 +282,8 @@ static bool forbidden(void)
     return MSP_UNLIKELY(msp_watching()) && msp_watch_refuses();
 }
 
-/* What MEMSPAN_PLACEMENT gives to the calling code instead of @p a, pinned; NULL: nothing. An
- * allocator that the program made has traits that it would lose. */
+/* The allocator that MEMSPAN_PLACEMENT gives to the calling code instead of @p a, pinned; NULL:
+ * nothing. An allocator that the program made has traits that it would lose. */
 static struct msp_allocator *find_placement(const struct msp_allocator *a, const struct ask *ask)
 {
     memspan_allocator_h handle = (memspan_allocator_h)atomic_load(&a->handle);

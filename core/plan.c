@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c: which kind of memory, of which driver, where, for a space and traits.
+/* plan.c: the kind of memory, the driver and the place for a space and traits.
  *
  * The ladder. A request asks for one kind; each kind has a list of kinds that are right wherever it
  * is right, in the order in which they are tried. A program that is right on managed memory (one
  * side at a time) is right on coherent memory (both at once) and on pinned host memory; never the
  * other way round, so the list of coherent memory does not hold managed memory. Every step away
- * from what was asked makes the plan inexact and is said in `why`.
+ * from the request makes the plan inexact and has its reason in `why`.
  *
  *   device       device, coherent, host-pinned, managed   (one device alone: all are its own)
  *   managed      managed, coherent, host-pinned, host
@@ -57,7 +57,7 @@ static void weaken(struct msp_plan *plan)
     plan->serves = false;
 }
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static bool wants_host_residence(const struct msp_traits *t)
 {
@@ -122,7 +122,7 @@ static bool is_migratable(memspan_kind_t kind, const struct msp_device *home)
     return (home->info.kinds_migratable & (1u << kind)) != 0;
 }
 
-/* What other processes or network cards can be given: a driver shares its devices' own memory. */
+/* Memory that other processes or network cards can get: a driver shares its devices' own. */
 static bool is_shareable(const struct msp_resource *r)
 {
     unsigned ways = MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA;

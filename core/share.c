@@ -6,8 +6,8 @@
  * used again, so a chunk that is open already is recognised and counted, and one that came after it
  * at the same place is not taken for it.
  *
- * One lock guards the list of what is open. The driver is called under it, so that two threads with
- * one token open it once; drivers do not call back. */
+ * One lock guards the list of opened memory. The driver is called under it, so that two threads
+ * with one token open it once; drivers do not call back. */
 
 #include "core/share.h"
 #include "core/base/error.h"

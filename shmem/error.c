@@ -17,7 +17,7 @@
 
 enum { TEXT_BYTES = 512, FLUSH_TIMEOUT_S = 1 };
 
-static atomic_bool is_elsewhere; /* the last record is of what another PE has decided */
+static atomic_bool is_elsewhere; /* the last record is of another PE's decision */
 
 memspan_status_t msp_error_native_va(memspan_status_t status, const char *backend, const char *call,
                                      long native_code, const char *native_text, const char *hint,

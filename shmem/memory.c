@@ -38,7 +38,7 @@ static void synchronise(const char *call, const struct msp_partition *partition,
     }
 }
 
-/* No space: one PE says it once for each partition, for programs that do not check what they get.
+/* No space: one PE prints it once for each partition, for programs that do not check the result.
  */
 static void *report_shortage(const char *call, const struct msp_partition *partition,
                              size_t size_bytes)

@@ -191,8 +191,8 @@ static void fill(struct msp_team *team, int index, int start, int stride, int si
 }
 
 /* The team of the parent's PEs start, start + stride, ...; NULL, with the index free again, in
- * those who are not in it. It may be used at once: whatever its members do first waits for those
- * who have not come here yet, and the index is claimed in all. */
+ * those who are not in it. It may be used at once: its members' first collective call waits for
+ * those that have not come here yet, and the index is claimed in all. */
 static struct msp_team *make(const struct msp_team *parent, struct agreed agreed, int start,
                              int stride, int size, int contexts)
 {

@@ -166,7 +166,7 @@ static memspan_status_t wake(struct gpu_device *device)
     return status;
 }
 
-/* What is given back or waited for is tried again: there is no later time for it. */
+/* Giving back and waiting are tried again: there is no later time for them. */
 memspan_status_t cuda_enter(struct gpu_device *device, enum gpu_purpose purpose, int *before_p)
 {
     bool again              = (purpose == GPU_TO_GIVE_BACK) || (purpose == GPU_TO_WAIT);
@@ -200,7 +200,7 @@ void cuda_leave(struct gpu_device *device, int before)
     if (!gpu_log_failure(device->state,
                          CUDA_ANSWER("cuCtxPopCurrent", cu->cuCtxPopCurrent_v2(&ours)),
                          "the thread's context")) {
-        /* The thread must not keep our context: what failed once may work now. */
+        /* The thread must not keep our context: a call that failed once may work now. */
         (void)cu->cuCtxPopCurrent_v2(&ours);
     }
 }

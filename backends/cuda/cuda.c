@@ -235,8 +235,8 @@ static gpu_result_t give(const struct gpu_device *device, enum gpu_made made, vo
     }
 }
 
-/* Pages are born where they are first touched: for the host nothing need be said. Without faults
- * the driver moves no pages one by one, and would refuse the advice. */
+/* Pages are born where they are first touched: for the host no advice is needed. Without faults the
+ * driver moves no pages one by one, and would refuse the advice. */
 static memspan_status_t advise(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block)
 {
@@ -264,8 +264,7 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
                            state->devices[where]->info.name);
 }
 
-/* The plural question is asked: the singular one fails for addresses that the driver has never
- * seen. */
+/* The plural query is used: the singular one fails for addresses that the driver has never seen. */
 static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
                                       struct gpu_pointer *answer_p)
 {
@@ -338,7 +337,7 @@ static gpu_result_t prefetch(const struct gpu_queue *queue, const void *pointer,
         cu->cuMemPrefetchAsync_v2(cuda_address(pointer), size, location, 0, queue->stream));
 }
 
-/* The range must be whole host pages; what starts within one is found by the offset. */
+/* The range must be whole host pages; an address within one is found by the offset. */
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened. No question here makes a
- * context. How much memory is free can only be asked within one, so it is known once the device is
- * used. */
+/* describe.c: the devices' properties, read once when the backend is opened. No question here makes
+ * a context. How much memory is free can only be asked within one, so it is known once the device
+ * is used. */
 
 #include "backends/cuda/cuda.h"
 #include "backends/gpu/descriptor.h"

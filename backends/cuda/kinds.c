@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinds.c: which kinds of memory a device offers, why, and who reaches them.
+/* kinds.c: the kinds of memory that a device offers, the reasons, and the devices that reach them.
  *
  *   device       cuMemAlloc, or mapped by ourselves where it is to be shared
  *   host-pinned  cuMemHostAlloc, or pages of ours that are registered

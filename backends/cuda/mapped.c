@@ -3,7 +3,7 @@
  * be exported, a network card reaches it), put at an address range reserved for it.
  *
  * For other processes it has a file descriptor, which stays open here while the block lives and is
- * fetched by the other process (core/base/driver.h says what that needs), a fabric handle, which is
+ * fetched by the other process (core/base/driver.h has its conditions), a fabric handle, which is
  * mere bytes, or both. The descriptor is tried first: fabric handles open only where IMEX runs. */
 
 #include "backends/cuda/cuda.h"

@@ -9,8 +9,8 @@
  * open, by which copies and fills go. Each device is a process in which the arena lies at the same
  * addresses.
  *
- * Locks: emu::lock guards blocks, accounts and who has managed memory; emu_device::lock the ring's
- * writing end. The second may be taken under the first. No thread waits for a device under
+ * Locks: emu::lock guards blocks, accounts and the owner of managed memory; emu_device::lock the
+ * ring's writing end. The second may be taken under the first. No thread waits for a device under
  * emu::lock for more than space in its ring. emu::import_lock is taken before both. */
 
 #include "backends/emu/ring.h"
@@ -51,7 +51,7 @@ struct emu_block {
     size_t granules;                /* entries of the arena's table that lead here */
     struct emu_block *next;         /* of those in use; of records out of use */
     struct emu_block *older;        /* of all records */
-    void *callers[EMU_CALLERS_MAX]; /* who allocated it, the innermost first */
+    void *callers[EMU_CALLERS_MAX]; /* the call stack of its allocation, the innermost first */
     int caller_count;
 };
 
@@ -116,9 +116,9 @@ memspan_status_t emu_refuse(const struct emu *emu, memspan_status_t status, cons
 memspan_status_t emu_system_error(const struct emu *emu, const char *call, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* option.c: what the variables ask for. */
+/* option.c: the requests of the variables. */
 
-/* How many devices MEMSPAN_DEVICES asks for. */
+/* The number of devices that MEMSPAN_DEVICES requests. */
 memspan_status_t emu_count_parse(const struct emu *emu, const char *text, int *count_p);
 /* MEMSPAN_EMU_PEERS: sets emu_device::reaches. */
 memspan_status_t emu_peers_parse(struct emu *emu, const char *text);
@@ -142,7 +142,7 @@ memspan_status_t emu_arena_get(const struct emu *emu, const void *address, size_
 /* Addresses for a block of @p device; NULL with an error. Lock held. */
 struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, size_t align_bytes);
 void emu_arena_give_back(struct emu *emu, struct emu_block *block);
-/* Where the program may touch what lies at @p address: the window, or the address itself. */
+/* Where the program may touch the bytes at @p address: the window, or the address itself. */
 static inline void *emu_arena_window(const struct emu *emu, const void *address)
 {
     return emu_arena_holds(emu, address) ? emu->window + ((const char *)address - emu->arena)
@@ -153,7 +153,7 @@ static inline void *emu_arena_window(const struct emu *emu, const void *address)
 
 memspan_status_t emu_process_start(struct emu_device *device);
 void emu_process_stop(struct emu_device *device);
-/* Put a command at the end of the ring; *number_p: what to wait for. */
+/* Put a command at the end of the ring; *number_p: the command to wait for. */
 memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_command *command,
                                     uint64_t *number_p);
 /* Wait until that many commands are done. */

@@ -104,7 +104,7 @@ memspan_status_t emu_managed_open(struct emu_device *device)
 
 /* ---- target regions of the program ---- */
 
-/* What was asked of the device before comes first. */
+/* Earlier commands for the device come first. */
 void emu_region_begin(void *state, int ordinal)
 {
     struct emu *emu = state;

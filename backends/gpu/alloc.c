@@ -45,7 +45,7 @@ static memspan_status_t check_request(const struct gpu_device *device,
     return (driver->check != NULL) ? driver->check(device, request) : MEMSPAN_OK;
 }
 
-/* ---- what is given back ---- */
+/* ---- giving back ---- */
 
 /* The device may still use host pages that it reaches by itself, and munmap() does not wait. */
 static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_block *block)
@@ -97,8 +97,8 @@ static memspan_status_t give_back(struct gpu_device *device, struct gpu_block *b
                      block->size_bytes, device->info.name);
 }
 
-/* The driver has ended, or the program has reset the device: what was theirs went with it, and what
- * has the same address now has another owner. */
+/* The driver has ended, or the program has reset the device: their memory went with it, and memory
+ * with the same address now has another owner. */
 static void forget(struct gpu_device *device, struct gpu_block *block)
 {
     if (block->made == GPU_MADE_MANAGED) {
@@ -126,7 +126,7 @@ static size_t alignment_of(const void *base)
     return (lowest < DRIVER_ALIGN_BYTES) ? lowest : DRIVER_ALIGN_BYTES;
 }
 
-/* What aligning an address that has the alignment @p has already can take. */
+/* The bytes that aligning an address can take, where it has the alignment @p has already. */
 static size_t spare_bytes(size_t align, size_t has)
 {
     return (align > has) ? align - has : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened; how much memory is free,
- * each time; and who reaches what. */
+/* describe.c: the devices' properties, read once when the backend is opened; their free memory,
+ * read each time; and their access to each other's memory. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/request.h"

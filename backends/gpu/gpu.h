@@ -2,16 +2,16 @@
 #ifndef MEMSPAN_BACKENDS_GPU_GPU_H
 #define MEMSPAN_BACKENDS_GPU_GPU_H
 
-/* What backends share whose driver has one address space for host and devices, streams in order,
- * and something that is current on a thread (CUDA's context, HIP's device). The driver fills
- * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
- * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code.
+/* The code shared by backends whose driver has one address space for host and devices, streams in
+ * order, and something that is current on a thread (CUDA's context, HIP's device). The driver fills
+ * struct gpu_driver, a table of its calls in neutral words; decisions from its results are written
+ * here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code.
  *
  * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
- * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
- * an earlier one is forgotten, not given back, because another owner may have its handles by now.
+ * it: streams, modules, memory. Each reset that is found begins an epoch of the device; handles of
+ * an earlier one are forgotten, not given back, because another owner may have its handles by now.
  *
- * Locks: gpu_device::lock guards what is made later on (contexts, queues, modules),
+ * Locks: gpu_device::lock guards the objects that are made later on (contexts, queues, modules),
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
  * lock takes no other; the driver is called under both, and never calls back. */
 
@@ -96,7 +96,7 @@ struct gpu_facts {
     bool host_atomics;
     bool registers;       /* host pages can be registered */
     bool same_address;    /* ... and are seen at the host's address */
-    bool needs_no_import; /* it reaches all host pages, with atomics and whatever their size */
+    bool needs_no_import; /* it reaches all host pages, with atomics and of any size */
     bool ipc;             /* another process opens its plain memory */
     bool dmabuf;
     int node; /* its memory as a NUMA node of the operating system, or -1 */
@@ -118,9 +118,9 @@ struct gpu_device {
 /* How a device reaches another's memory. */
 enum gpu_peer {
     GPU_PEER_NO = 0,
-    GPU_PEER_MAY,     /* the driver says that it can be enabled */
+    GPU_PEER_MAY,     /* the driver reports that it can be enabled */
     GPU_PEER_ENABLED, /* it is */
-    GPU_PEER_BROKEN   /* the driver said so, and then it could not be enabled */
+    GPU_PEER_BROKEN   /* the driver reported so, and then it could not be enabled */
 };
 
 /* Host pages in the driver's table, for all devices at once. */
@@ -142,15 +142,15 @@ struct gpu_state {
     struct gpu_device **devices;
     int device_count;
     _Atomic(enum gpu_peer) *peers; /* [from * device_count + home] */
-    atomic_bool ended;             /* the driver said so: the process ends */
-    atomic_bool no_captures;       /* the driver said so: capture modes do not exist */
+    atomic_bool ended;             /* the driver reported it: the process ends */
+    atomic_bool no_captures;       /* the driver reported it: capture modes do not exist */
     atomic_bool host_unaligned;    /* pinned host memory came with the alignment of a page only */
     pthread_mutex_t lock;
     struct gpu_registration *registrations;
     struct gpu_block *blocks; /* all of ours */
 };
 
-/* What the driver knows of an address. */
+/* The driver's record of an address. */
 struct gpu_pointer {
     bool known;
     bool managed;
@@ -166,17 +166,17 @@ enum gpu_purpose {
     GPU_TO_ALLOCATE, /* also frees: must not spoil what the program captures */
     GPU_TO_ASK,      /* about addresses */
     GPU_TO_WAIT,
-    GPU_TO_GIVE_BACK /* there is no later time for it: what fails once is tried again */
+    GPU_TO_GIVE_BACK /* there is no later time for it: a call that fails once is tried again */
 };
 
 /* A device that is current on this thread until gpu_leave(). */
 struct gpu_visit {
     struct gpu_device *device;
-    int before; /* the driver's word for what was current */
+    int before; /* the driver's word for the earlier current one */
     int mode;   /* the thread's capture mode of before */
 };
 
-/* What another process needs to open a block. */
+/* The data that another process needs to open a block. */
 struct gpu_token {
     char magic[8];
     uint32_t forms; /* enum gpu_form; HANDLE is alone */
@@ -184,7 +184,7 @@ struct gpu_token {
     int32_t fd;
     uint32_t reserved;
     uint64_t mapped_bytes;
-    uint64_t offset; /* of the block in what is shared */
+    uint64_t offset; /* of the block in the shared memory */
     uint64_t size_bytes;
     char uid[72]; /* the device's */
     char handle[64];
@@ -220,7 +220,8 @@ struct gpu_driver {
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
-     * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
+     * has its ordinal; probe() takes measurements that need all devices; words() are for the log.
+     */
     memspan_status_t (*load)(struct gpu_state *state);
     gpu_result_t (*count)(const struct gpu_state *state, int *count_p);
     memspan_status_t (*fill)(struct gpu_device *device);
@@ -231,7 +232,7 @@ struct gpu_driver {
                     const char **words_p);
     void (*forget_error)(const struct gpu_state *state); /* or NULL */
 
-    /* What is current. enter() is told by leave() what was before. */
+    /* The current context or device. leave() gets the earlier one, which enter() returned. */
     memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
     void (*leave)(struct gpu_device *device, int before);
     gpu_result_t (*exchange_capture)(const struct gpu_state *state, int *mode);
@@ -319,7 +320,7 @@ enum gpu_name {
     GPU_NAME_UNIFIED,     /* the attribute of unified addressing */
     GPU_NAME_CONCURRENT,  /* ... of concurrent managed access */
     GPU_NAME_NO_REGISTER, /* why host pages are not taken */
-    GPU_NAME_NO_DMABUF,   /* what dma-buf takes */
+    GPU_NAME_NO_DMABUF,   /* memory that dma-buf takes */
     GPU_NAME_COPY         /* the call that copies */
 };
 
@@ -333,7 +334,7 @@ memspan_status_t gpu_error(const struct gpu_state *state, gpu_result_t answer, c
 memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
                             const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* Log a failure that the caller need not know of, as a warning; true for an answer of success. */
+/* Log a failure that does not concern the caller, as a warning; true for an answer of success. */
 bool gpu_log_failure(const struct gpu_state *state, gpu_result_t answer, const char *what);
 /* The same for a call that a driver may say it lacks, where that changes nothing: information. */
 bool gpu_log_lack(const struct gpu_state *state, gpu_result_t answer, const char *what);
@@ -344,7 +345,7 @@ void gpu_forget_error(const struct gpu_state *state);
 /* A stream is being captured, and waiting is not possible. */
 bool gpu_is_captured(int code);
 
-/* state.c: opening, devices, what is current. */
+/* state.c: opening, devices, the current context. */
 
 memspan_status_t gpu_open(const struct gpu_driver *driver, const memspan_services_t *services,
                           void **state_p);
@@ -357,7 +358,7 @@ memspan_status_t gpu_device_get(void *state, int ordinal, struct gpu_device **de
 memspan_status_t gpu_enter(void *state, int ordinal, enum gpu_purpose purpose,
                            struct gpu_visit *visit_p);
 void gpu_leave(const struct gpu_visit *visit);
-/* The thread's capture mode becomes relaxed; what it was. */
+/* The thread's capture mode becomes relaxed; returns the earlier mode. */
 int gpu_relax(struct gpu_state *state);
 void gpu_restore(const struct gpu_state *state, int mode);
 /* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
@@ -373,10 +374,10 @@ void gpu_peer_enable(struct gpu_device *from, struct gpu_device *home);
 /* Let every device that can, and that is in use, reach the memory of @p home. */
 void gpu_peers_enable(struct gpu_device *home);
 
-/* describe.c: what a device is, and who reaches its memory. */
+/* describe.c: a device's properties, and the devices that reach its memory. */
 
 memspan_status_t gpu_devices_find(struct gpu_state *state);
-/* An attribute; @p unknown where the driver does not know the question. */
+/* An attribute; @p unknown where the driver lacks the attribute. */
 int gpu_attribute(const struct gpu_device *device, int which, int unknown);
 bool gpu_has(const struct gpu_device *device, int which);
 memspan_status_t gpu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
@@ -419,7 +420,7 @@ memspan_status_t gpu_import(void *state, int ordinal, void *address, size_t size
 memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t size_bytes,
                              void *cookie);
 
-/* work.c: queues, copies, what is known of an address. */
+/* work.c: queues, copies, facts about an address. */
 
 /* @p queue, or the device's own for NULL. Device current. */
 memspan_status_t gpu_queue_get(struct gpu_device *device, void *queue, struct gpu_queue **queue_p);

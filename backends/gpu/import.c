@@ -44,8 +44,8 @@ static memspan_status_t refuse_part(const struct gpu_state *state, const void *a
                       size_bytes, address);
 }
 
-/* Whether the driver knows all of the range as host memory, in one registration or several, or none
- * of it; of what is unknown at both its ends, the middle is not asked for. */
+/* Whether the driver has all of the range as host memory, in one registration or several, or none
+ * of it; where both ends are unknown, the middle is not queried. */
 static memspan_status_t look_for_theirs(const struct gpu_state *state, const char *address,
                                         size_t size_bytes, bool *known_p)
 {
@@ -129,8 +129,8 @@ static memspan_status_t add(struct gpu_device *device, void *address, size_t siz
     return MEMSPAN_OK;
 }
 
-/* False: there is no such registration. *last_p: it was the last reference, and what it was is in
- * @p dropped. */
+/* False: there is no such registration. *last_p: it was the last reference, and its record is in @p
+ * dropped. */
 static bool drop(struct gpu_state *state, const struct gpu_registration *registration,
                  struct gpu_registration *dropped, bool *last_p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards. A
- * token says which forms it has: plain memory has the driver's own handle, what a driver maps has
+ * token says which forms it has: plain memory has the driver's own handle, mapped memory has
  * others. */
 
 #include "backends/gpu/gpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state.c: opening and closing, what is current on a thread, and the access that devices have to
+/* state.c: opening and closing, the current device of a thread, and the access that devices have to
  * each other's memory. */
 
 #include "backends/gpu/gpu.h"
@@ -60,12 +60,12 @@ void gpu_restore(const struct gpu_state *state, int mode)
     if ((mode != CAPTURE_RELAXED) &&
         !gpu_log_failure(state, state->driver->exchange_capture(state, &ours),
                          "the capture mode")) {
-        /* The thread must not keep our mode: what failed once may work now. */
+        /* The thread must not keep our mode: a call that failed once may work now. */
         (void)state->driver->exchange_capture(state, &mode);
     }
 }
 
-/* ---- what is current ---- */
+/* ---- the current context ---- */
 
 bool gpu_is_awake(const struct gpu_device *device)
 {

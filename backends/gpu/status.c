@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status.c: the driver's answers as our errors. It is asked for its names and words, so that
- * answers newer than this file are named as well. */
+/* status.c: the driver's answers as our errors. Its own names and words are used, so that results
+ * newer than this file are named as well. */
 
 #include "backends/gpu/gpu.h"
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* work.c: streams, copies, fills, prefetch, waiting, and what is known of an address.
+/* work.c: streams, copies, fills, prefetch, waiting, and facts about an address.
  *
  * Streams of ours do not wait for the default stream, nor it for them: what a program runs there is
- * its own to synchronise. With one address space for all, the driver knows from the addresses what
- * has to be copied by whom, between devices as well. */
+ * its own to synchronise. With one address space for all, the driver finds the source and the
+ * target device from the addresses, between devices as well. */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>
@@ -338,14 +338,14 @@ memspan_status_t gpu_prefetch(void *opaque_state, int ordinal, void *opaque, con
     return status;
 }
 
-/* ---- what is known of an address ---- */
+/* ---- facts about an address ---- */
 
 static int ordinal_or_host(const struct gpu_state *state, int ordinal)
 {
     return ((ordinal >= 0) && (ordinal < state->device_count)) ? ordinal : MEMSPAN_HOST;
 }
 
-/* Where it was last sent to, as far as anyone said. */
+/* Where it was last sent to, as far as it is recorded. */
 static int resident_of(const struct gpu_state *state, const struct gpu_pointer *p,
                        const void *pointer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened.
+/* describe.c: the devices' properties, read once when the backend is opened.
  *
- * Where a device sees host pages no attribute tells reliably: one page of our own is tried, and
- * every import says what it got. */
+ * No attribute tells reliably at which address a device sees host pages: one page of our own is
+ * tried, and every import reports its address. */
 
 #include "backends/gpu/request.h"
 #include "backends/hip/hip.h"
@@ -226,7 +226,7 @@ memspan_status_t hip_fill(struct gpu_device *device)
     return MEMSPAN_OK;
 }
 
-/* ---- what takes all devices ---- */
+/* ---- measurements with all devices ---- */
 
 static void find_peer_atomics(struct gpu_state *state)
 {
@@ -267,8 +267,8 @@ static void try_device(struct gpu_device *device, void *page)
     gpu_leave(&visit);
 }
 
-/* HIP has no attribute for it, and some runtimes have the call without the ability. What fails
- * otherwise, on a device that is full for example, may work later. */
+/* HIP has no attribute for it, and some runtimes have the call without the ability. Any other call
+ * that fails, on a device that is full for example, may work later. */
 static void try_ipc(struct gpu_device *device)
 {
     const struct gpu_driver *driver = device->state->driver;
@@ -297,7 +297,7 @@ static void try_ipc(struct gpu_device *device)
     gpu_leave(&visit);
 }
 
-/* What a runtime gives that does not know the flag may be cached: one side at a time. */
+/* Memory from a runtime that lacks the flag may be cached: one side at a time. */
 static void try_host(struct gpu_state *state)
 {
     const struct gpu_driver *driver = state->driver;

@@ -37,7 +37,7 @@ static const struct gpu_meaning meanings[] = {
     {HIP_ERROR_OUT_OF_MEMORY, MEMSPAN_ERR_NO_MEMORY,
      "free memory, or ask for less at a time; rocm-smi shows which process has some"},
     {HIP_ERROR_NO_DEVICE, MEMSPAN_ERR_OFF, no_device},
-    /* What hipInit() answers where there is none. */
+    /* hipInit()'s result where there is none. */
     {HIP_ERROR_INVALID_DEVICE, MEMSPAN_ERR_OFF, no_device},
     {HIP_ERROR_INSUFFICIENT_DRIVER, MEMSPAN_ERR_OFF,
      "the kernel's module amdgpu is older than this ROCm needs"},
@@ -65,7 +65,7 @@ static void forget_error(const struct gpu_state *state)
     }
 }
 
-/* ---- what is current ---- */
+/* ---- the current device ---- */
 
 /* Memory and streams are found by their addresses and handles: to give back or to ask, no device
  * need be current. */
@@ -94,7 +94,7 @@ static void leave(struct gpu_device *device, int before)
     if ((before != device->ordinal) &&
         !gpu_log_failure(device->state, HIP_ANSWER("hipSetDevice", hip->hipSetDevice(before)),
                          "the thread's device")) {
-        /* The thread must not keep our device: what failed once may work now. */
+        /* The thread must not keep our device: a call that failed once may work now. */
         (void)hip->hipSetDevice(before);
     }
 }
@@ -259,7 +259,7 @@ static memspan_status_t advise_one(const struct gpu_device *device, const struct
                            state->devices[where]->info.name);
 }
 
-/* Pages are born where they are first touched: for the host nothing need be said. */
+/* Pages are born where they are first touched: for the host no advice is needed. */
 static memspan_status_t advise(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block)
 {

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BACKENDS_HIP_API_H
 #define MEMSPAN_BACKENDS_HIP_API_H
 
-/* What we use of the HIP runtime, of hiprtc and of HSA, declared here so that no ROCm is needed to
- * build. tests/unit/hip_api.c compares it with the headers where there are some.
+/* The parts of the HIP runtime, of hiprtc and of HSA that we use, declared here so that no ROCm is
+ * needed to build. tests/unit/hip_api.c compares it with the headers where there are some.
  *
  * hipDeviceProp_t is not used: its layout changed under the same function name.
  * Attributes are asked one by one. */

@@ -37,7 +37,7 @@ static memspan_status_t compiler_error(const struct gpu_device *device, const ch
                                  device->info.name, (said[0] == '\0') ? "" : ": ", said);
 }
 
-/* The first line of what the compiler said; "" where it said nothing. */
+/* The first line of the compiler's output; "" where it said nothing. */
 static void read_log(const struct hip_compiler_calls *rtc, hip_program_t program, char *said,
                      size_t size)
 {

@@ -80,7 +80,7 @@ static void describe_kinds(memspan_device_info_t *info)
     }
 }
 
-/* What follows from its being the host, and what has no call on Linux. */
+/* Facts that follow from its being the host, and those without a call on Linux. */
 static void describe_capabilities(memspan_device_info_t *info)
 {
     static const char itself[] = "it is the host";

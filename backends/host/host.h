@@ -10,7 +10,7 @@
 
 enum host_huge_pages { HUGE_PAGES_OFF, HUGE_PAGES_ADVISE, HUGE_PAGES_ON };
 
-/* The one instance. Nothing but what is atomic changes after open(). */
+/* The one instance. Only atomic members change after open(). */
 struct host {
     const memspan_services_t *services;
     enum host_huge_pages huge_pages;
@@ -33,7 +33,7 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
                              memspan_block_t *block_p, memspan_resize_accept_t accept,
                              void *context);
 
-/* Bytes of address space that are a block's: itself, and what it may grow into. */
+/* Bytes of address space that are a block's: itself, and its reserve for growth. */
 size_t host_block_mapped(const memspan_block_t *block);
 
 /* pages.c: address ranges. Size of a huge page that MAP_HUGETLB gives by itself. */

@@ -2,9 +2,9 @@
 /* place.c: which NUMA nodes the pages of a block come from, and go to.
  *
  * A block that is allocated is fresh: no page exists yet, so a policy on its address range is all
- * it takes, and the first touch does the rest. What was asked strictly fails where it cannot be
- * kept, with the reason (no such node, denied, not supported, full). What was only preferred never
- * fails for that: the block then says that it is bound to no node, and the log says why. */
+ * it takes, and the first touch does the rest. A strict request fails where it cannot be kept, with
+ * the reason (no such node, denied, not supported, full). A preference never fails for that: the
+ * block is then bound to no node, and the log has the reason. */
 
 #include "backends/host/host.h"
 #include "core/base/error.h"
@@ -339,7 +339,8 @@ static memspan_status_t choose_target(const struct host *host, const memspan_req
     return check_capacity(host, *node_p, wanted);
 }
 
-/* Binding moves what can be moved, and says nothing of the rest: the pages are asked. */
+/* Binding moves the pages that can be moved, and does not report the rest: the pages' nodes are
+ * queried. */
 memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p)
 {

@@ -136,7 +136,7 @@ static void *reserve(size_t size_bytes, size_t align_bytes, size_t *mapped_p)
     return aligned;
 }
 
-/* The kernel may or may not have emptied [to, to + size) before it refused. What is empty may be
+/* The kernel may or may not have emptied [to, to + size) before it refused. An empty range may be
  * another thread's by now: it is left alone, at the cost of addresses. */
 static void drop(char *to, size_t size_bytes, size_t mapped_bytes)
 {

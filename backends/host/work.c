@@ -103,12 +103,12 @@ static void run_add_atomic(const memspan_kernel_call_t *call)
     size_t i;
 
     for (i = 0; i < call->count; i++) {
-        /* Relaxed: a counter; who reads it synchronises by other means. */
+        /* Relaxed: a counter; its readers synchronise by other means. */
         __atomic_fetch_add(z, amount, __ATOMIC_RELAXED);
     }
 }
 
-/* What each kernel does, and which of x, y, z it needs. */
+/* Each kernel's work, and its operands among x, y, z. */
 static const struct kernel {
     void (*run)(const memspan_kernel_call_t *call);
     bool x;

@@ -112,7 +112,7 @@ static memspan_status_t take_pages(struct opencl_device *device, const memspan_r
     return status;
 }
 
-/* Undo what was done for @p block, which is in no table any more. */
+/* Undo all steps for @p block, which is in no table any more. */
 static void give_up(struct opencl_device *device, struct opencl_block *block)
 {
     const struct opencl_calls *cl = &device->platform->state->cl;

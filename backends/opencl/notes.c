@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notes.c: which kinds of memory a device offers, why, and who reaches them.
+/* notes.c: the kinds of memory that a device offers, the reasons, and the devices that reach them.
  *
  *   device       coarse-grain SVM that the host never maps; of a processor fine-grain SVM
  *   managed      coarse-grain SVM, mapped for the host or unmapped for the devices

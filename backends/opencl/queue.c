@@ -198,7 +198,7 @@ memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue)
         return status;
     }
     pthread_mutex_lock(&device->platform->lock);
-    /* What it handed to the devices is recorded as an event of this queue: let it end first. */
+    /* Handing memory to the devices is recorded as an event of this queue, which must end first. */
     status = opencl_queue_finish(queue);
     opencl_queue_unref(queue);
     pthread_mutex_unlock(&device->platform->lock);

@@ -128,7 +128,7 @@ memspan_status_t opencl_copy(void *state, int ordinal, void *opaque, void *to, c
         memcpy(to, from, size_bytes);
         return MEMSPAN_OK;
     }
-    /* What was borrowed may be handed over again by anyone: be done with it. */
+    /* A borrowed block may be handed over again by any thread: be done with it. */
     return foreign ? wait_queue(device->platform, queue) : MEMSPAN_OK;
 }
 

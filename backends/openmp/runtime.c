@@ -49,7 +49,7 @@ static bool find_object(Dl_info *object_p)
     return false;
 }
 
-/* The object's own definition; what its dependencies define is another's answer. */
+/* The object's own definition; a definition of its dependencies is another's answer. */
 static void *own_symbol(void *library, const void *base, const char *name)
 {
     void *address = dlsym(library, name);

@@ -126,7 +126,7 @@ static bool next_unit(struct reader *table, struct unit *unit_p)
     return left(&u.names) > 0;
 }
 
-/* The state of the machine; what is to be copied at a row. */
+/* The state of the machine, which each row copies. */
 struct row {
     uint64_t address;
     uint64_t file;
@@ -243,7 +243,7 @@ static const char *text_of(const struct msp_elf *elf, const char *section, uint6
     return take_text(&r);
 }
 
-/* An attribute of that form; its text or "". What is of an unknown form ends the reader. */
+/* An attribute of that form; its text or "". A field of an unknown form ends the reader. */
 static const char *take_form(const struct msp_elf *elf, const struct unit *u, struct reader *r,
                              uint64_t form)
 {

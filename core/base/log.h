@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_BASE_LOG_H
 #define MEMSPAN_CORE_BASE_LOG_H
 
-/* Lines on standard error, by level (enum memspan_log_level says what each is for) and subject
+/* Lines on standard error, by level (enum memspan_log_level has the use of each) and subject
  * ("core", "omp", a backend's name). Off costs one load and one branch; errno survives. */
 
 #include <memspan/backend.h> /* enum memspan_log_level */

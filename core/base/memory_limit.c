@@ -2,7 +2,7 @@
 /* memory_limit.c: the machine's total means little inside a container: the smallest limit of the
  * control groups that enclose the process counts, of version 1 and of version 2, from its own group
  * up to the root. Inside a container the path in /proc/self/cgroup may name groups that are not
- * visible; then the root of what is mounted is the container's own group. */
+ * visible; then the root of the mount is the container's own group. */
 
 #include "core/base/memory_limit.h"
 #include "core/base/file.h"

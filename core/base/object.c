@@ -228,7 +228,7 @@ struct name_search {
     msp_object_accept_t *accept;
     const void *argument;
     bool passed;      /* next: this library was seen */
-    uintptr_t before; /* next: what was found before it */
+    uintptr_t before; /* next: the object found before it */
     uintptr_t found;
 };
 
@@ -268,7 +268,7 @@ static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
         search->passed = true;
         return 0;
     }
-    /* Not in the program itself: it has what it defines. */
+    /* Not in the program itself: its own definitions are there. */
     if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0') ||
         (!search->passed && (search->before != 0)) || !read_tables(info, &t)) {
         return 0;

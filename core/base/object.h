@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_BASE_OBJECT_H
 #define MEMSPAN_CORE_BASE_OBJECT_H
 
-/* Shared objects that the dynamic linker has loaded: which one holds an address, what it defines,
- * what it depends on.
+/* Shared objects that the dynamic linker has loaded: the one that holds an address, its
+ * definitions, its dependencies.
  *
  * The answers are read from the objects' own tables under the lock of dl_iterate_phdr(), which the
  * linker holds for moments. dlopen(), dlsym() and dladdr() take another lock, which the linker

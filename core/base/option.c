@@ -3,7 +3,7 @@
  *
  * Every row is parsed at first use of any, those of backends when they are added. Problems are kept
  * for memquery --config and logged as errors, once: a misspelt variable is the commonest reason for
- * "it ignores what I set". */
+ * "it ignores my setting". */
 
 #include "core/base/option.h"
 #include "core/base/error.h"
@@ -181,7 +181,7 @@ static bool is_name_of(const char *name, const char *backend)
     return (name[length + i] == '_') && (name[length + i + 1] != '\0');
 }
 
-/* Ready, and its lock held. What is wrong with the row; NULL: it was added. */
+/* Ready, and its lock held. The mistake in the row; NULL: it was added. */
 static const char *add_row(const char *backend, const memspan_backend_option_t *option)
 {
     int i = atomic_load(&row_count);

@@ -91,7 +91,7 @@ void msp_option_add(const char *backend, const memspan_backend_option_t *options
 /* All options are known: names in the environment that are none become problems, once. */
 void msp_option_check_names(void);
 
-/* What memspan_option_count() and its neighbours say of what is known. */
+/* The list behind memspan_option_count() and its neighbours. */
 int msp_option_known(void);
 memspan_status_t msp_option_describe(int index, memspan_option_info_t *info_p);
 int msp_option_problem_count(void);

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_BASE_PLATFORM_H
 #define MEMSPAN_CORE_BASE_PLATFORM_H
 
-/* What differs between compilers and processors, in one place. */
+/* Differences between compilers and processors, in one place. */
 
 #include <assert.h>
 #include <stdbool.h>

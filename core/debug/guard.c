@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What freed blocks may hold back. */
+/* The limit of the quarantine. */
 #define QUARANTINE_BYTES_MAX ((uint64_t)64 << 20)
 enum {
     QUARANTINE_COUNT_MAX = 1 << 16,
@@ -257,7 +257,7 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
     if (b == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a guarded block's record");
     }
-    /* What is divided into parts has the size of their sum. */
+    /* A block divided into parts has the size of their sum. */
     if ((request->parts != NULL) ||
         !msp_red_zone_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
                            pages, &b->zone)) {
@@ -358,7 +358,7 @@ memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_o
     *owner_p = b->owner;
     if (!is_inherited(b) && !msp_red_zone_check(&b->zone, false, &finding.damage)) {
         copy          = *b;
-        copy.freed    = false; /* that is what is being done */
+        copy.freed    = false; /* the caller is doing that */
         finding.block = &copy;
         msp_guard_report(&finding);
     }
@@ -429,7 +429,7 @@ void msp_guard_refused(const void *address, const char *call)
     if (b == NULL) {
         finding.fault = (msp_store_chunk(address) != NULL) ? MSP_GUARD_WILD : MSP_GUARD_STRANGER;
         if (msp_store_find(address, &view)) {
-            return; /* a block from before the guard was on: the caller says what is wrong */
+            return; /* a block from before the guard was on: the caller reports the mistake */
         }
     } else if (copy.zone.address != address) {
         finding.fault = MSP_GUARD_INTERIOR;
@@ -612,7 +612,7 @@ __attribute__((destructor)) static void check_at_exit(void)
         tell_leaks();
     }
     if (msp_guard_settings.fails && msp_guard_reported()) {
-        fflush(NULL); /* what exit() would do after us */
+        fflush(NULL); /* exit() would do that after us */
         _exit(EXIT_STATUS);
     }
 }

@@ -39,7 +39,7 @@ static size_t walk(const void *context, void **frames, void ***first_p)
     return (size_t)(count - first);
 }
 
-/* What is being reported, while the stack is walked. */
+/* The report under way, while the stack is walked. */
 static struct {
     _Atomic pid_t thread; /* 0: none */
     const void *address;

@@ -50,11 +50,11 @@ void msp_guard_report(const struct msp_guard_finding *finding);
 void msp_guard_report_fault(const void *address, bool is_write, const struct msp_guard_block *block,
                             void *const *frames, size_t depth);
 
-/* Print what was not freed: @p shown of @p groups, and the sums over all. */
+/* Print the leaks: @p shown of @p groups, and the sums over all. */
 void msp_guard_report_leaks(const struct msp_guard_leak *leaks, size_t shown, size_t groups,
                             uint64_t count, uint64_t bytes);
 
-/* Print what is known of a block, for a debugger. */
+/* Print a block's record, for a debugger. */
 void msp_guard_report_block(const void *address, const struct msp_guard_block *block);
 
 #endif /* MEMSPAN_CORE_DEBUG_GUARD_REPORT_H */

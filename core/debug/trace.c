@@ -175,7 +175,8 @@ static bool enter(void)
 
 /* ---- parts of events ---- */
 
-/* {"ph":P,...,"name":NAME,"cat":CATEGORY: what every event has, its arguments to come. */
+/* {"ph":P,...,"name":NAME,"cat":CATEGORY: the members that every event has, its arguments to come.
+ */
 static void begin(struct text *t, const char *phase, const char *event, const char *category,
                   uint64_t now_ns)
 {

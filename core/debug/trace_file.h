@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_DEBUG_TRACE_FILE_H
 
 /* The file of a trace: a JSON document that is whole after every write, so that a process that dies
- * leaves what was written so far. No locking here; the trace does. */
+ * leaves all writes so far. No locking here; the trace does. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,10 +29,10 @@ enum msp_trace_file_result msp_trace_file_append(const char *text, size_t length
 
 enum msp_trace_file_result msp_trace_file_flush(void);
 
-/* Write what is left and close. */
+/* Write the rest and close. */
 void msp_trace_file_close(void);
 
-/* In a forked child: the file and what is buffered are the parent's. */
+/* In a forked child: the file and the buffered events are the parent's. */
 void msp_trace_file_forget(void);
 
 #endif /* MEMSPAN_CORE_DEBUG_TRACE_FILE_H */

@@ -81,7 +81,8 @@ static void start(void)
 {
     struct msp_error_saved saved;
 
-    /* What cannot be recorded is reported, but no failure of the call that happens to be first. */
+    /* A trace that cannot be recorded is reported, but is no failure of the call that happens to be
+     * first. */
     msp_error_save(&saved);
     msp_fork_prepare();
     atomic_store(&msp_chunk_watcher, &chunk_watcher);

@@ -34,14 +34,14 @@ void msp_watch_freeing(void *address);
  * is still live. */
 void msp_watch_reallocated(const struct msp_block_view *old, void *address);
 
-/* What @p asked could not serve came from @p given. */
+/* A request that @p asked could not serve came from @p given. */
 void msp_watch_fallback(struct msp_allocator *asked, struct msp_allocator *given, size_t size_bytes,
                         void *address);
 
-/* What @p asked could not serve was refused by its fallbacks too. */
+/* A request that @p asked could not serve was refused by its fallbacks too. */
 void msp_watch_failed(struct msp_allocator *asked, size_t size_bytes);
 
-/* The process is about to be ended: what was recorded is written. */
+/* The process is about to be ended: recorded events are written. */
 void msp_watch_ending(void);
 
 #endif /* MEMSPAN_CORE_DEBUG_WATCH_H */

@@ -39,7 +39,7 @@ static pthread_once_t table_once = PTHREAD_ONCE_INIT;
  */
 static _Thread_local bool loading;
 
-/* Fill device->info; the driver leaves out what it does not know. */
+/* Fill device->info; the driver leaves out unknown values. */
 static memspan_status_t describe(struct msp_device *device)
 {
     memspan_device_info_t *info = &device->info;
@@ -400,7 +400,7 @@ memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_
     return reach_between(home, kind, from);
 }
 
-/* The source of what msp_device_reach_of() answers. */
+/* The source of msp_device_reach_of()'s result. */
 static void source_between(const struct msp_device *home, memspan_kind_t kind,
                            const struct msp_device *from, char *text, size_t size)
 {

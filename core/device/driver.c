@@ -149,7 +149,7 @@ static int call_purge(void *state, int ordinal, const memspan_block_t *block, vo
     return purged;
 }
 
-/* Those two answer from what open() has found. */
+/* Those two answer from the results of open(). */
 static memspan_reach_t call_reach(void *state, int home, memspan_kind_t kind, int from)
 {
     const struct msp_driver *d = state;

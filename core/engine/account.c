@@ -40,7 +40,7 @@ void msp_account_init(struct msp_account *account, struct msp_allocator *allocat
     atomic_store_explicit(&account->failed_count, 0, memory_order_relaxed);
 }
 
-/* What may be lent on top: a share of what is left, in pieces worth the trouble. */
+/* The bytes that may be lent on top: a share of the rest, in pieces worth the trouble. */
 static uint64_t choose_extra(struct msp_account *account, uint64_t left_bytes)
 {
     uint64_t extra   = left_bytes / LENT_SHARE;
@@ -99,7 +99,7 @@ void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_
         live_bytes + above_bytes;
     int64_t peak = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
 
-    /* live_count is what decides that a destroyed allocator is at its end: it comes last. */
+    /* live_count decides that a destroyed allocator is at its end: it comes last. */
     if (allocated_count != 0) {
         atomic_fetch_add_explicit(&account->allocated_count, allocated_count, memory_order_relaxed);
     }

@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_CORE_ENGINE_ACCOUNT_H
 #define MEMSPAN_CORE_ENGINE_ACCOUNT_H
 
-/* What one allocator's blocks are charged to: its limit and its counters. An allocator has one, or,
- * where the trait access says that its pool is a parallel team's or a contention group's, one for
- * each of those that have used it.
+/* An account, to which one allocator's blocks are charged: its limit and its counters. An allocator
+ * has one, or, where the trait access says that its pool is a parallel team's or a contention
+ * group's, one for each of those that have used it.
  *
  * pool_size is exact. A heap may hold credit, charged already but not yet used, so that allocating
  * needs no atomic instruction; before anything is refused that the credit of others would allow,
@@ -106,10 +106,11 @@ static inline void msp_account_uncharge(struct msp_account *account, uint64_t by
     (void)charged;
 }
 
-/* Of an account that is as new: what may be lent to its first heap, and is charged. */
+/* Of an account that is as new: the bytes that may be lent to its first heap, which are charged. */
 uint64_t msp_account_lend_first(struct msp_account *account);
 
-/* Add to what is published. @p above_bytes: how much higher than now the live bytes have been. */
+/* Add to the published counters. @p above_bytes: how much higher than now the live bytes have been.
+ */
 void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_t live_count,
                          uint64_t allocated_count, int64_t above_bytes);
 

@@ -11,7 +11,7 @@
 #include "core/engine/trait_table.h"
 #include <memspan/allocator.h>
 
-/* What will be given, and why. */
+/* The kind and place of memory, and the reasons. */
 struct msp_plan {
     const struct msp_space *space;
     struct msp_provider *provider; /* NULL until msp_plan_provide() */
@@ -99,7 +99,7 @@ bool msp_allocator_close_unused(struct msp_allocator *allocator, uintptr_t handl
 /* A spare (spare.h) is given up. */
 void msp_allocator_end_spare(struct msp_allocator *allocator);
 
-/* What spares have counted joins what retired ones have. The table is locked, and the threads are
+/* The counts of spares join those of retired ones. The table is locked, and the threads are
  * stopped. */
 void msp_allocator_publish_spares(void);
 

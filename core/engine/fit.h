@@ -82,7 +82,7 @@ struct msp_fit {
     struct msp_record **segments; /* never move: the array is address space for all */
     uint32_t segment_count;
     uint32_t reserved_count; /* of them, from the first on, that stand in one mapping, */
-    unsigned char *reserved; /* which is this */
+    unsigned char *reserved; /* this block */
     uint32_t record_count;   /* made: in use, free and unused */
     uint32_t unused_record;  /* head of the list of records without a block */
     struct msp_range *ranges;
@@ -153,8 +153,8 @@ static inline uint32_t msp_fit_round(uint32_t size)
 bool msp_fit_init(struct msp_fit *fit);
 
 /* Have records for all the blocks that @p units units can become: later no call fails for want of
- * one, whatever memory the process has left. Only before the first range. False without address
- * space. */
+ * one, however little memory the process has left. Only before the first range. False without
+ * address space. */
 bool msp_fit_reserve(struct msp_fit *fit, uint32_t units);
 
 /* Release the records of a fit without ranges. */
@@ -202,7 +202,7 @@ uint32_t msp_range_find(const struct msp_range *range, size_t offset_bytes);
 /* Units of the largest free block. */
 uint32_t msp_fit_largest(const struct msp_fit *fit);
 
-/* What does not hold; NULL: everything does. */
+/* The broken invariant; NULL: everything does. */
 const char *msp_fit_check(const struct msp_fit *fit);
 
 #endif /* MEMSPAN_CORE_ENGINE_FIT_H */

@@ -72,8 +72,8 @@ void msp_heap_lend_first(struct msp_heap *heap)
     heap->credit_most  = limited ? 2 * credit : INT64_MAX;
 }
 
-/* What asks for more than the pool's usual boundary, or is to be spread over nodes by itself, does
- * not take the fast path. */
+/* A request beyond the pool's usual boundary, or one to be spread over nodes by itself, does not
+ * take the fast path. */
 static size_t medium_max(const struct msp_allocator *a)
 {
     size_t blocked = (a->plan == NULL) ? 0 : a->plan->blocked_bytes;
@@ -215,8 +215,8 @@ struct msp_heap *msp_heap_find(struct msp_thread *t, const struct msp_account *a
     return heap;
 }
 
-/* Into the lists of its account and its thread, both or none: who closes the account finds the heap
- * in both. False: the account was closed meanwhile. */
+/* Into the lists of its account and its thread, both or none: a thread that closes the account
+ * finds the heap in both. False: the account was closed meanwhile. */
 static bool link_heap(struct msp_heap *heap, struct msp_account *account, struct msp_thread *t)
 {
     const struct msp_allocator *a = account->allocator;
@@ -298,7 +298,7 @@ struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread *
 
 /* ---- charging ---- */
 
-/* Changes what is charged to the heap; live bytes and their peak stay what they are. */
+/* Changes the heap's charge; live bytes and their peak stay as they are. */
 static void grant(struct msp_heap *heap, int64_t bytes)
 {
     msp_heap_note_least(heap);
@@ -307,7 +307,7 @@ static void grant(struct msp_heap *heap, int64_t bytes)
     heap->credit_least += bytes;
 }
 
-/* What is more than the heap may keep goes back to the account. */
+/* Credit beyond the heap's limit goes back to the account. */
 void msp_heap_return_credit(struct msp_heap *heap)
 {
     int64_t surplus = heap->credit - heap->credit_most / 2;

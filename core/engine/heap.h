@@ -2,14 +2,14 @@
 #ifndef MEMSPAN_CORE_ENGINE_HEAP_H
 #define MEMSPAN_CORE_ENGINE_HEAP_H
 
-/* A heap is what one thread has of one account: a current slab for each class of small sizes, lists
- * of its other slabs, medium blocks that were freed and may be wanted again, the credit
- * that is charged already, and counters. It is changed in its thread's sections alone (or while all
- * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
+/* A heap is one thread's part of one account: a current slab for each class of small sizes, lists
+ * of its other slabs, medium blocks that were freed and may be wanted again, the credit that is
+ * charged already, and counters. It is changed in its thread's sections alone (or while all are
+ * stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
  *
- * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
- * slab with free objects, no credit, another thread's object, a pointer that is no object, a thread
- * that watched - sends them away with nothing changed, and the slow paths start anew. */
+ * The two inline functions here are the hot paths. They decide nothing: any case that is not plain
+ * (no slab with free objects, no credit, another thread's object, a pointer that is no object, a
+ * watched thread) leaves them with nothing changed, and the slow paths start anew. */
 
 #include "core/engine/account.h"
 #include "core/engine/pointer_map.h"
@@ -33,7 +33,7 @@ struct msp_heap_cache {
     uint64_t filled[MSP_HEAP_WORDS];
     struct msp_record *first[MSP_HEAP_BINS];
     size_t bytes;
-    size_t lent_bytes; /* of what all caches may keep: no more than that is kept */
+    size_t lent_bytes; /* of the limit of all caches: no more than that is kept */
     unsigned count;
     unsigned turns;
 };
@@ -45,7 +45,7 @@ struct msp_heap {
     int64_t credit;           /* charged and not used */
     int64_t credit_least;     /* since it was last published, as far as it has grown since */
     int64_t count_then;       /* live blocks when credit was least */
-    int64_t credit_most;      /* what is above goes back to the account */
+    int64_t credit_most;      /* credit above it goes back to the account */
     int64_t allocated_count;
     int64_t freed_count;
     int64_t granted; /* charged to this heap in all: granted - credit is live */
@@ -79,13 +79,13 @@ struct msp_heap {
     struct msp_heap_cache *cache;         /* NULL until the first block is freed */
 };
 
-/* What slots hold that lead nowhere, and a current slab without objects. */
+/* The heap of slots that lead nowhere, and a current slab without objects. */
 extern struct msp_heap msp_heap_none[2];
 extern struct msp_slab msp_slab_none;
 
 /* ---- hot ---- */
 
-/* Before credit grows: what it was may be the least since it was last published. */
+/* Before credit grows: the earlier value may be the least since it was last published. */
 static inline void msp_heap_note_least(struct msp_heap *heap)
 {
     if (heap->credit < heap->credit_least) {
@@ -272,19 +272,19 @@ void msp_heap_retire_all(struct msp_thread *thread);
 /* Call the credit of an account's heaps back. */
 void msp_heap_recall(struct msp_account *account);
 
-/* Take all heaps of an account away from their threads; what lives on is orphaned. True if
- * there were any. */
+/* Take all heaps of an account away from their threads; slabs with live objects are orphaned. True
+ * if there were any. */
 bool msp_heap_close(struct msp_account *account);
 
 /* Publish the counters of all heaps. */
 void msp_heap_publish_all(void);
 
-/* Give what no heap needs back to the pools. */
+/* Give slabs and blocks that no heap needs back to the pools. */
 void msp_heap_reclaim(void);
 
-/* A walk through the heaps of all threads that gives what is too old back to the pools. */
+/* A walk through the heaps of all threads that gives memory beyond its age back to the pools. */
 enum msp_sweep_force {
-    MSP_SWEEP_OLD = 0, /* what is old enough */
+    MSP_SWEEP_OLD = 0, /* slabs that are old enough */
     MSP_SWEEP_SLABS,   /* slabs with free objects too, but for those that serve now */
     MSP_SWEEP_ALL      /* all slabs */
 };
@@ -322,12 +322,13 @@ struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_accou
 struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread **thread_p);
 
 /* In a section: a block of medium size that the heap keeps, of its allocator's pool; now and then
- * *pool_p is where to look for what has waited too long, afterwards. NULL: take the slow path. */
+ * *pool_p is a pool to search afterwards for blocks that have waited too long. NULL: take the slow
+ * path. */
 void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_pool **pool_p);
 
 /* In a section: use credit for so many blocks; have the account charged until the credit, which is
- * less, does for so many bytes, or false; give back to the account what is more than the heap may
- * keep. */
+ * less, does for so many bytes, or false; give credit beyond the heap's limit back to the account.
+ */
 static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blocks)
 {
     heap->credit -= (int64_t)bytes;
@@ -336,8 +337,8 @@ static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blo
 bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes);
 void msp_heap_return_credit(struct msp_heap *heap);
 
-/* In a section: whether a request is more than what is left to the heap's account, and no fallback
- * is to be asked; counted if it is. */
+/* In a section: whether a request is more than the rest of the heap's account, without a fallback
+ * to take; counted if it is. */
 static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, uint64_t *charged_p)
 {
     struct msp_account *account = heap->account;

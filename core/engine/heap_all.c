@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_all.c: what is done to heaps from outside, while their threads are stopped or held. No
- * driver is called before they go on: what becomes empty waits in its pool, and settling comes
- * last. */
+/* heap_all.c: operations on heaps from outside, while their threads are stopped or held. No driver
+ * is called before they go on: an empty chunk waits in its pool, and settling comes last. */
 
 #include "core/base/error.h"
 #include "core/engine/allocator_record.h"
@@ -11,7 +10,8 @@
 
 /* ---- counters ---- */
 
-/* What others have freed in slabs that were full, where the announcement was lost or is on its way.
+/* Objects that others have freed in slabs that were full, where the announcement was lost or is on
+ * its way.
  */
 static void collect_full(struct msp_heap *heap, int c)
 {

@@ -5,9 +5,9 @@
  * records; a program that frees and allocates similar sizes does neither here. A request is served
  * from its own bin or one that is at most an eighth larger.
  *
- * What waits is bounded for the process: a cache keeps no more than it has been lent, in steps, of
- * one sum. It goes back when it has waited for the decay time, by whichever thread notices, and
- * before anything is refused for want of memory. */
+ * The cached bytes are bounded for the process: a cache keeps no more than it has been lent, in
+ * steps, of one sum. It goes back when it has waited for the decay time, by whichever thread
+ * notices, and before anything is refused for want of memory. */
 
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
@@ -184,7 +184,7 @@ static struct msp_record *take_half(struct msp_heap_cache *cache)
     return list;
 }
 
-/* Lists begin with what was put there last, so what is older stands behind it. */
+/* Lists begin with the newest block, so older ones stand behind it. */
 static inline __attribute__((always_inline)) void put(struct msp_heap_cache *cache,
                                                       struct msp_record *r)
 {
@@ -272,7 +272,7 @@ static bool borrow(struct msp_heap_cache *cache, size_t bytes)
     return true;
 }
 
-/* What is lent beyond what is kept can be lent to others. */
+/* Bytes lent beyond those kept can be lent to others. */
 static void repay(struct msp_heap_cache *cache, size_t bytes)
 {
     cache->lent_bytes -= bytes;
@@ -424,7 +424,8 @@ bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_byt
     return grown;
 }
 
-/* In a section. False: the block is not kept. *surplus_p: what makes space for it instead. */
+/* In a section. False: the block is not kept. *surplus_p: blocks to give back, which make space for
+ * it instead. */
 static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
 {
     size_t bytes = msp_record_bytes(r);
@@ -476,7 +477,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
 
 /* ---- giving back ---- */
 
-/* Takes what has waited since before the last round out of a bin; adds it to a list. */
+/* Takes blocks that have waited since before the last round out of a bin; adds them to a list. */
 static void take_old(struct msp_heap_cache *cache, unsigned bin, uint32_t round,
                      struct msp_record **list)
 {

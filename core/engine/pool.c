@@ -79,8 +79,8 @@ static uint64_t now_ms(void)
 
 /* ---- chunks ---- */
 
-/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of what
- * is in use. Pages that count against a limit never wait. */
+/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of the
+ * bytes in use. Pages that count against a limit never wait. */
 static size_t retention_bytes(const struct msp_pool *pool)
 {
     size_t quarter = (pool->divided_bytes - pool->empty_bytes) / 4;
@@ -113,7 +113,7 @@ static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exa
     return entered;
 }
 
-/* What to ask the driver for: half of what is held already, as long as that is within bounds. */
+/* The size of the next chunk: half of the bytes held already, as long as that is within bounds. */
 static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
 {
     const struct msp_provider *p = pool->provider;
@@ -128,8 +128,8 @@ static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
     return (size < need) ? msp_round_up(need, p->chunk_bytes) : size;
 }
 
-/* For a block that large: as many of its size as make a 32nd of what is in use, so that those who
- * take many of them do not ask the driver for each; at least one. */
+/* For a block that large: as many of its size as make a 32nd of the bytes in use, so that programs
+ * that take many of them do not call the driver for each; at least one. */
 static size_t exact_size_for(const struct msp_pool *pool, size_t least)
 {
     size_t spare = (pool->divided_bytes - pool->empty_bytes) / 32;
@@ -476,7 +476,7 @@ memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request 
         }
         status = grow(pool, need_of(pool, request->size_bytes, align), align);
         if (status != MEMSPAN_OK) {
-            /* The driver has no more; what is left may still do. */
+            /* The driver has no more; a smaller chunk may still do. */
             *record_p =
                 request->thorough ? carve(pool, request->size_bytes, align, true, request) : NULL;
             if (*record_p == NULL) {

@@ -80,18 +80,18 @@ struct msp_chunk {
     struct msp_chunk *next_unused;
 };
 
-/* What is registered for a chunk's granules. */
+/* The entry of a chunk's granules in the pointer map. */
 uintptr_t msp_chunk_entry(const struct msp_chunk *chunk);
 
-/* What is kept with a block. */
+/* The record kept with a block. */
 struct msp_block_owner {
-    struct msp_account *account; /* what it is charged to */
+    struct msp_account *account; /* the account it is charged to */
     size_t requested_bytes;
     bool fallback; /* given by a fallback of the allocator that was asked */
 };
 
-/* Memory that is asked for: from the allocator's level down to the driver. Each level reads what it
- * needs; only owner and objects have no meaning for a chunk. */
+/* Memory that is asked for: from the allocator's level down to the driver. Each level reads the
+ * members that it needs; only owner and objects have no meaning for a chunk. */
 struct msp_request {
     struct msp_provider *provider;
     size_t size_bytes;           /* > 0 */
@@ -101,7 +101,7 @@ struct msp_request {
     struct msp_block_owner owner;
     bool objects;  /* may be an object of the thread's heap */
     bool grows;    /* for a block that has outgrown its place: one where it can grow again */
-    bool apart;    /* a chunk of its own, whatever its size */
+    bool apart;    /* a chunk of its own, of any size */
     bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
     bool sparse;   /* base pages, where the driver has the choice */
     bool thorough; /* nothing else is to be had: look everywhere */

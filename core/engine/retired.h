@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_ENGINE_RETIRED_H
 #define MEMSPAN_CORE_ENGINE_RETIRED_H
 
-/* What allocators counted that have ended, by name and kind; those without a name are one group for
- * each kind. All under the lock of the table of allocators. */
+/* The counts of allocators that have ended, by name and kind; those without a name are one group
+ * for each kind. All under the lock of the table of allocators. */
 
 #include <memspan/device.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store.c: which part of the engine serves a request, and which one a pointer belongs to. */
+/* store.c: the part of the engine that serves a request, and the one that a pointer belongs to. */
 
 #include "core/engine/store.h"
 #include "core/base/error.h"
@@ -49,7 +49,7 @@ static memspan_status_t take_block(const struct msp_request *request, bool *zero
         status = msp_pool_alloc(pool, &block, &r);
     }
     if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
-        /* Before the answer is no: what heaps keep for later is wanted now. */
+        /* Before a refusal: heaps give back their cached memory. */
         msp_heap_reclaim();
         msp_provider_settle_all(false);
         block.thorough   = true;

@@ -4,15 +4,15 @@
 
 /* Threads and their sections.
  *
- * What belongs to a thread (its heaps) is changed by that thread alone, inside a section: a few
- * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
- * and a load, without an atomic read-modify-write and without a memory fence. A thread that needs
- * another thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops
- * all sections: it raises the interrupts, which replaces the record that each thread's fast paths
- * find by a stand-in without heaps, has the kernel run a memory fence on every processor that runs
- * a thread of the process (membarrier), and waits until no thread is inside. The cost is all on the
- * rare side. Where the kernel has no such call the interrupts stay raised, and entering takes the
- * slow path, with a memory fence of its own.
+ * A thread's heaps are changed by that thread alone, inside a section: a few instructions between
+ * enter() and leave() with nothing but loads and stores. Entering is a store and a load, without an
+ * atomic read-modify-write and without a memory fence. A thread that needs another thread's heaps -
+ * to sum statistics, to recall credit, to trim, to fork - stops all sections: it raises the
+ * interrupts, which replaces the record that each thread's fast paths find by a stand-in without
+ * heaps, has the kernel run a memory fence on every processor that runs a thread of the process
+ * (membarrier), and waits until no thread is inside. The cost is all on the rare side. Where the
+ * kernel has no such call the interrupts stay raised, and entering takes the slow path, with a
+ * memory fence of its own.
  *
  * In a section: no lock, no call that may block or fail, no driver. */
 
@@ -87,8 +87,8 @@ static inline void msp_thread_leave(void)
 void msp_thread_stop_all(void);
 void msp_thread_resume_all(void);
 
-/* Keep other threads from stopping sections, while the caller does to its own heaps what others do
- * to them only when stopped. */
+/* Keep other threads from stopping sections, while the caller changes its own heaps in ways for
+ * which others stop all. */
 void msp_thread_hold(void);
 void msp_thread_release(void);
 

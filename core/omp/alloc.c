@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alloc.c: memory for OpenMP programs, and what compilers emit for allocate clauses and directives.
+/* alloc.c: memory for OpenMP programs, and the calls that compilers emit for allocate clauses and
+ * directives.
  *
  * A handle of ours costs one check and the core's call: no lock, no look-up of symbols. Everything
  * else (the default, vendors' handles, the runtime's own) takes the slow path below. */
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What every allocation of this library is aligned to at least. */
+/* The least alignment of an allocation of this library. */
 enum { ALIGN_ALWAYS = 16 };
 
 /* @p align_bytes 0: none asked for. */
@@ -250,7 +251,7 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     msp_block_refused(pointer, "free");
 }
 
-/* What is no object: most often a block that its heap keeps. */
+/* Any other pointer: most often a block that its heap keeps. */
 static __attribute__((noinline)) void free_block(uintptr_t entry, void *pointer)
 {
     if ((entry == 0) || !msp_heap_free_middle(entry, pointer)) {

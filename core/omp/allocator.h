@@ -21,7 +21,7 @@ enum msp_omp_owner {
     MSP_OMP_UNKNOWN /* stale or impossible; the error record says which */
 };
 
-/* Resolve null, vendors' and special handles; the slow half of what allocating calls do. */
+/* Resolve null, vendors' and special handles; the slow half of allocating calls. */
 enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
                                              memspan_allocator_h *allocator_p);
 

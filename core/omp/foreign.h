@@ -24,8 +24,8 @@ struct msp_omp_block {
     msp_omp_allocator_t allocator;
 };
 
-/* True when the handle can be one that a runtime made: it is the address of what looks like its
- * record. False for predefined handles. */
+/* True when the handle can be one that a runtime made: it is the address of bytes that look like
+ * its record. False for predefined handles. */
 bool msp_omp_foreign_is_allocator(msp_omp_allocator_t allocator);
 
 /* What the words before @p pointer say, for tests: true when they are the record that the family

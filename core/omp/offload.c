@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offload.c: what LLVM's host runtime (from release 21) asks an offload library for its OpenMP 6.0
- * memory spaces. It asks for the resources that devices have in common, makes a space of its own
- * of their numbers, and asks for memory with an allocator handle of its own, which is an address
- * in its memory: no word to us says which devices are meant. The memory therefore reaches them
- * all. Programs that call the routines themselves get ours, and never come here. */
+/* offload.c: the calls of LLVM's host runtime (from release 21) to an offload library for its
+ * OpenMP 6.0 memory spaces. It asks for the resources that devices have in common, makes a space of
+ * its own of their numbers, and asks for memory with an allocator handle of its own, which is an
+ * address in its memory: no word to us says which devices are meant. The memory therefore reaches
+ * them all. Programs that call the routines themselves get ours, and never come here. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"

@@ -38,7 +38,7 @@ struct msp_omp_partition {
     size_t size_bytes;
     size_t part_count;
     memspan_part_t *parts;
-    bool *set;   /* which parts the callback has set */
+    bool *set;   /* parts that the callback has set */
     bool closed; /* the callback has returned: the parts are in use */
     bool failed; /* a part was refused, or there was no space for the parts */
 };
@@ -160,7 +160,7 @@ void msp_omp_partitions_collect(void)
     struct msp_omp_partition *list;
 
     if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
-        return; /* the thread that destroys an allocator sees what that has put there */
+        return; /* the thread that destroys an allocator sees its own entries */
     }
     msp_lock(&msp_omp_partitioner_lock);
     list      = forgotten;
@@ -290,7 +290,7 @@ static memspan_status_t check_parts(const struct msp_omp_partition *partition)
     return MEMSPAN_OK;
 }
 
-/* What divide() was asked. */
+/* The arguments of divide(). */
 struct question {
     uintptr_t argument;
     uintptr_t owner;
@@ -367,7 +367,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
     return found != NULL;
 }
 
-/* Keep what was computed; returns what is to be used, and what is to be released instead. */
+/* Keep the computed partition; returns the one to use, and the one to release instead. */
 static struct msp_omp_partition *keep(uintptr_t partitioner, const struct question *asked,
                                       struct msp_omp_partition *computed,
                                       struct msp_omp_partition **surplus_p)

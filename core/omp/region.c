@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region.c: what Clang (from 15) calls for target regions and mapped data. All goes on to the
+/* region.c: the calls of Clang (from 15) for target regions and mapped data. All goes on to the
  * runtime; the watcher of regions (core/base/region.h) is called before and after, and mapped.c
  * where variables have allocators. */
 

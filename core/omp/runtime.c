@@ -3,7 +3,7 @@
  *
  * Two threads may look for the same name, or for the same caller's runtime, at once; both find the
  * same. Nothing here needs a constructor, because a runtime may call us while it initialises
- * itself. What is cached must not go away: a runtime that was found stays loaded. */
+ * itself. Cached addresses must stay valid: a runtime that was found stays loaded. */
 
 #include "core/omp/runtime.h"
 #include "core/base/stack.h"
@@ -143,7 +143,7 @@ static msp_object_t team_maker(msp_object_t object)
     return object;
 }
 
-/* The runtimes among what @p object depends on, itself included. False for this library's code. */
+/* The runtimes among @p object's dependencies, itself included. False for this library's code. */
 static bool read_scope(msp_object_t object, struct msp_omp_scope *scope_p)
 {
     msp_object_t all[MSP_OBJECT_SCOPE_MAX];
@@ -191,8 +191,9 @@ static unsigned index_of(const struct msp_omp_scope *scope)
     return (i < MSP_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
 }
 
-/* Objects that were unloaded leave addresses that others may have by now. What was loaded may
- * define what was absent, and visible everywhere it has the parallel regions not bound yet. */
+/* Objects that were unloaded leave addresses that others may have by now. A newly loaded object may
+ * define an absent routine, and where it is visible everywhere, parallel regions not bound yet
+ * become its own. */
 static void look_for_changes(void)
 {
     unsigned long long loads;

@@ -10,10 +10,10 @@
  * compiler's: libomp exports the entry points of GCC, and LLVM's offload runtime makes libomp
  * visible everywhere. Code without parallel regions has the first runtime among its object's
  * dependencies. Code that depends on none (it is not linked with one, or is no object's) has the
- * default: what comes next in load order. Each routine is looked up once a runtime, and the runtime
- * of a return address is cached: after that both cost a load. A call from a new address forgets
- * what is cached when something has been loaded or unloaded since: parallel regions that the linker
- * has not bound yet may have another runtime then. */
+ * default: the next one in load order. Each routine is looked up once a runtime, and the runtime of
+ * a return address is cached: after that both cost a load. A call from a new address drops the
+ * cache when an object has been loaded or unloaded since: parallel regions that the linker has not
+ * bound yet may have another runtime then. */
 
 #include "core/base/object.h"
 #include "core/base/platform.h"
@@ -145,7 +145,7 @@ static inline unsigned msp_omp_caller_runtime(uintptr_t caller)
                                               : msp_omp_caller_find(caller);
 }
 
-/* Begin a call made by code at @p caller; returns what leave() takes. */
+/* Begin a call made by code at @p caller; returns the argument for leave(). */
 static inline struct msp_omp_runtime *msp_omp_enter(const void *caller)
 {
     struct msp_omp_runtime *outer = msp_omp_current;

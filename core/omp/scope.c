@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scope.c: which team or contention group a thread is in, for pools that belong to one.
+/* scope.c: the team or contention group of a thread, for pools that belong to one.
  *
  * OpenMP names neither. A parallel team is distinguished by the thread numbers that lead to it, so
  * a region that comes later on the same path is the same team here: its predecessor has ended, and
- * what that one allocated and did not free still counts. Threads outside of parallel regions are
- * teams of their own. Of contention groups there are those of a teams construct, and else one. */
+ * blocks that it did not free still count. Threads outside of parallel regions are teams of their
+ * own. Of contention groups there are those of a teams construct, and else one. */
 
 #include "core/allocator.h"
 #include "core/omp/runtime.h"

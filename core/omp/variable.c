@@ -102,7 +102,7 @@ struct msp_omp_variable *msp_omp_variable_add(const struct msp_omp_variable *var
         link = is_at_or_before(*link, added->device, added->begin) ? &(*link)->after
                                                                    : &(*link)->before;
     }
-    /* What was here is divided into what is before it and what is after it. */
+    /* The old variable is divided into the parts before and after the new one. */
     v      = *link;
     *link  = added;
     before = &added->before;

@@ -21,7 +21,7 @@ typedef void *target_alloc_fn(size_t size_bytes, int device);
 typedef void target_free_fn(void *pointer, int device);
 typedef void *lock_fn(void *pointer, size_t size_bytes, int device);
 
-/* The traits that make a kind what it is. */
+/* The traits that make a kind. */
 static size_t traits_of(enum msp_omp_vendor kind, memspan_trait_t traits[2])
 {
     switch (kind) {

@@ -3,7 +3,7 @@
  *
  * What a call may look at: the calls before it. Not at addresses (bins and lists hold numbers), not
  * at the state of the process (no record is ever missing). Errors are recorded after the lock is
- * given back, from what was read under it. */
+ * given back, from values that were read under it. */
 
 #include "core/symmetric/symmetric_heap.h"
 #include "core/base/error.h"
@@ -328,7 +328,7 @@ void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap)
 
 enum { CALL_ALLOC = 1, CALL_FREE, CALL_RESIZE };
 
-/* In the digest: what was called and on which boundary or block; nothing was given. */
+/* In the digest: the call and its boundary or block; nothing was given. */
 static uint64_t word_of(unsigned call, size_t operand)
 {
     return ((uint64_t)operand << 2) | call;

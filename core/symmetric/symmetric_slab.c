@@ -333,7 +333,7 @@ void msp_symmetric_slabs_give(struct msp_symmetric_slabs *slabs, uint32_t id, un
     slabs->empty_count++;
 }
 
-/* ---- what is free ---- */
+/* ---- free space ---- */
 
 static bool is_as_free(const struct msp_symmetric_slabs *slabs, const struct msp_record *r)
 {

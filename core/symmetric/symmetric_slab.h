@@ -8,8 +8,8 @@
  *   1sssssssssssssss  live; s: bytes of its place that were not asked for
  *   0nnnnnnnnnnnnnnn  free; n: the next free one of the slab
  *
- * What is served next depends on the calls before alone: lists are of numbers, never of addresses,
- * and every record has its address space from the beginning. A slab with free objects stands in its
+ * The next object depends on the calls before alone: lists are of numbers, never of addresses, and
+ * every record has its address space from the beginning. A slab with free objects stands in its
  * class's list; an empty one of a class is kept beside it, others go back to the fit.
  *
  * Threads: nothing here locks. */
@@ -110,7 +110,7 @@ struct msp_symmetric_slabs_sum {
     size_t requested_bytes; /* of those */
 };
 
-/* What does not hold; NULL: everything does. Adds up what lives in slabs. */
+/* The broken invariant; NULL: everything does. Adds up the live objects of slabs. */
 const char *msp_symmetric_slabs_check(const struct msp_symmetric_slabs *slabs,
                                       struct msp_symmetric_slabs_sum *sum);
 

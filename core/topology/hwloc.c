@@ -60,7 +60,7 @@ static void open_once(void)
 {
     void *handle;
 
-    /* hwloc loads plug-ins from where HWLOC_PLUGINS_PATH says, whatever rights the process has. */
+    /* hwloc loads plug-ins from HWLOC_PLUGINS_PATH, in processes with any rights. */
     if (!msp_environment_is_trusted()) {
         snprintf(problem, sizeof(problem), "hwloc is not opened: %s", MSP_UNTRUSTED_REASON);
         return;

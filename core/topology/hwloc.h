@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_TOPOLOGY_HWLOC_H
 
 /* hwloc, opened when something first needs it: a program that only allocates should not pay for
- * loading it and what it links to (a third of a millisecond, measured), nor need it at all.
+ * loading it and its libraries (a third of a millisecond, measured), nor need it at all.
  *
  * hwloc's own header declares its functions. Here each name that is used stands for what a pointer
  * of ours points to, so that the same declarations declare the pointers, and hwloc's inline

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_TOPOLOGY_LOCK_PAGES_H
 #define MEMSPAN_CORE_TOPOLOGY_LOCK_PAGES_H
 
-/* Locked pages: what "pinned" means for memory that is the host's. */
+/* Locked pages: the meaning of "pinned" for memory of the host. */
 
 #include <memspan/backend.h>
 #include <stdbool.h>

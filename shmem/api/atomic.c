@@ -107,7 +107,7 @@ static MSP_ALWAYS_INLINE void post(const char *call, const struct msp_context *c
     }
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(DEFINE_TYPED, )
 
-/* Which operation a routine's name stands for. */
+/* The operation of a routine's name. */
 #define OPERATION_set       MSP_ATOMIC_SET
 #define OPERATION_swap      MSP_ATOMIC_SWAP
 #define OPERATION_add       MSP_ATOMIC_ADD

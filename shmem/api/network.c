@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.c: what this PE has used of the network between hosts, and what a job would use. */
+/* network.c: this PE's use of the network between hosts, and a job's choice of transports. */
 
 #include "shmem/network/network.h"
 #include "shmem/api/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way this process was started, and the two failures that must not go unseen: a launcher
- * without a channel, and a PE of this host that has died under a launcher that goes on. */
+/* The launcher of this process, and the two failures that must not go unseen: a launcher without a
+ * channel, and a PE of this host that has died under a launcher that goes on. */
 
 #include "core/base/trust.h"
 #include "shmem/bootstrap/environment.h"

@@ -90,7 +90,7 @@ static int find_daemon(enum relation *relation_p)
     return 0;
 }
 
-/* It has none of this process's descriptors: what reads them is not to wait for it. mpirun may take
+/* It has none of this process's descriptors: their readers are not to wait for it. mpirun may take
  * signals that come together for one, or hang in the handler, where it calls exit(). */
 static void watch(int pid, unsigned after_s)
 {

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_BOOTSTRAP_ENVIRONMENT_H
 #define MEMSPAN_SHMEM_BOOTSTRAP_ENVIRONMENT_H
 
-/* What launchers leave in the environment. These variables are theirs, not ours: they are in no
+/* Launchers' variables in the environment. These variables are theirs, not ours: they are in no
  * table of options, and are read when a job is opened, never kept. */
 
 #include "core/base/variable.h"

@@ -71,7 +71,7 @@ static bool shares_memory(const struct identity *a, const struct identity *b)
            (a->ipc_namespace == b->ipc_namespace);
 }
 
-/* What is not known is another one. */
+/* An unknown value counts as another one. */
 static bool shares_network(const struct identity *a, const struct identity *b)
 {
     return (a->kernel != 0) && (a->kernel == b->kernel) && (a->net_namespace != 0) &&

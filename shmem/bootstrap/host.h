@@ -16,7 +16,7 @@ memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
                                          struct msp_bootstrap_job *job_p, uint64_t order);
 void msp_bootstrap_forget_host(void);
 
-/* Which start of a kernel this is: containers share it, a virtual machine has its own. 0: unknown.
+/* The identity of a kernel's boot: containers share it, a virtual machine has its own. 0: unknown.
  */
 uint64_t msp_bootstrap_kernel(void);
 

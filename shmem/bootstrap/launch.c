@@ -53,7 +53,7 @@ static void launch_close(void)
     }
 }
 
-/* Some programs that start others (Python's subprocess, sudo) close what they do not know. */
+/* Some programs that start others (Python's subprocess, sudo) close inherited descriptors. */
 static memspan_status_t find_job_file(int fd, int pe, uint64_t cookie, int launcher_pid)
 {
     memspan_status_t status = msp_job_file_open(fd, (uint32_t)pe, cookie, &file);

@@ -60,7 +60,7 @@ enum { COLLECT_MAX = 128 };
 
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
-    PROBE_S  = 2,   /* for what PMIx should know at once */
+    PROBE_S  = 2,   /* for keys that PMIx should return at once */
     ABORT_S  = 5,   /* of a launcher that is asked to end the job */
 };
 
@@ -184,7 +184,7 @@ free_list:
     return status;
 }
 
-/* "mpirun, OpenPMIx 4.2.2": who started this process, as far as it can be told. */
+/* "mpirun, OpenPMIx 4.2.2": the launcher of this process, as far as it is known. */
 static void name_launcher(void)
 {
     struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
@@ -280,7 +280,7 @@ static memspan_status_t connect_server(void)
     return MEMSPAN_OK;
 }
 
-/* Servers keep what PEs have distributed in their earlier jobs. */
+/* Servers keep the values that PEs have distributed in their earlier jobs. */
 struct numbered {
     char key[64]; /* far below PMIX_MAX_KEYLEN */
 };
@@ -297,7 +297,7 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     pmix_value_t value;
     memset(&value, 0, sizeof(value));
     value.type = PMIX_BYTE_OBJECT;
-    /* PMIx copies what is put; its type has no const. */
+    /* PMIx copies the value; its type has no const. */
     memcpy(&value.data.bo.bytes, &data, sizeof(data));
     value.data.bo.size = size_bytes;
     pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, number(key).key, &value);
@@ -311,7 +311,7 @@ static memspan_status_t commit(void)
                               : fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
 }
 
-/* ---- what PMIx ends in a thread of its own ---- */
+/* ---- calls that PMIx completes in a thread of its own ---- */
 
 /* A call under way. PMIx may end it after this PE has given up: it is leaked then. */
 struct call {
@@ -348,8 +348,8 @@ static void finish_get(pmix_status_t rc, pmix_value_t *value, void *argument)
     finish(rc, argument);
 }
 
-/* Frees the call, and returns what PMIx has said. PMIX_ERR_TIMEOUT: it has not ended while this
- * process ran for limit_s seconds (0: no limit). @p watch (or NULL) is called now and then. */
+/* Frees the call, and returns PMIx's status. PMIX_ERR_TIMEOUT: it has not ended while this process
+ * ran for limit_s seconds (0: no limit). @p watch (or NULL) is called now and then. */
 static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)(void))
 {
     pmix_status_t rc = PMIX_ERR_TIMEOUT;
@@ -377,7 +377,7 @@ static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)
     return rc;
 }
 
-/* Whether PMIx finds what that PE has distributed; it asks the PE's node for limit_s seconds. */
+/* Whether PMIx finds that PE's value; it waits limit_s seconds for the PE's node. */
 static pmix_status_t request_value(int pe, const char *key, unsigned limit_s)
 {
     pmix_proc_t peer  = self;
@@ -413,7 +413,7 @@ static _Noreturn void miss(int pe, enum msp_shmem_option limit)
 struct barrier {
     const pmix_proc_t *procs; /* NULL: all */
     int count;
-    char arrival[32]; /* what its PEs distribute: PMIx does not say which are there */
+    char arrival[32]; /* the values that its PEs distribute: PMIx does not say which are there */
 };
 
 /* PMIx says nothing of a cut link. */

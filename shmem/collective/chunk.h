@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
 #define MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
 
-/* Chunks of a vector that PEs of one host reduce: what each combines. */
+/* Chunks of a vector that PEs of one host reduce, each its own. */
 
 #include "shmem/collective/combine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_alltoall.c: alltoall of teams on several hosts.
  *
- * Small rows go through leaders: a member puts its row into its out box; the leader packs what its
- * group has for another group into one block, [sender][receiver], and members find theirs in the
+ * Small rows go through leaders: a member puts its row into its out box; the leader packs the rows
+ * of its group for another group into one block, [sender][receiver], and members find theirs in the
  * blocks that came. Large parts go straight into dest. */
 
 #include "shmem/collective/collective.h"
@@ -169,7 +169,7 @@ static void exchange_rows(struct msp_team *team, struct rows *rows, enum msp_alg
     rows->blocks = msp_exchange_place(team, 0, rows->blocks);
 }
 
-/* What PE @p pe gives to this one. */
+/* The row of PE @p pe for this one. */
 static const char *part_from(const struct msp_team *team, const struct rows *rows, int pe)
 {
     const struct msp_groups *groups = team->groups;

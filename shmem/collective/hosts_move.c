@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_move.c: broadcast and collect of teams on several hosts.
  *
- * Small data goes through leaders: a member puts what it gives into its out box, and finds what it
- * gets in the leader's inbox. Large data goes straight into dest, once to each host: the member of
- * a group that receives it is its representative there, from whose dest the others copy. */
+ * Small data goes through leaders: a member puts its data into its out box, and finds its result in
+ * the leader's inbox. Large data goes straight into dest, once to each host: the member of a group
+ * that receives it is its representative there, from whose dest the others copy. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/hosts.h"
@@ -25,7 +25,7 @@ struct broadcast {
     int counter;
 };
 
-/* The group that is so far from the root's, and who receives there. */
+/* The group that is so far from the root's, and its receiver. */
 static int representative(const struct broadcast *call, int distance)
 {
     int group = (call->root_group + distance) % call->team->groups->count;
@@ -136,7 +136,7 @@ int msp_hosts_broadcast(struct msp_team *team, void *dest, const void *source, s
 
 /* ---- gathering through leaders ---- */
 
-/* What every member has given: @p max_bytes of each, in blocks of groups, this one's first. */
+/* Every member's part: @p max_bytes of each, in blocks of groups, this one's first. */
 struct gathered {
     const char *blocks;
     size_t block_bytes;
@@ -256,7 +256,7 @@ static uint64_t expected_parts(const struct msp_team *team)
     return count;
 }
 
-/* What other members of the group have received, and their own. */
+/* The parts that other members of the group have received, and their own. */
 static void read_part(const struct msp_team *team, int pe, char *to, const char *source,
                       size_t size_bytes)
 {
@@ -309,7 +309,7 @@ int msp_hosts_fcollect(struct msp_team *team, void *dest, const void *source, si
 
 /* ---- collect ---- */
 
-/* What is gathered of a PE's part: its size, and the part itself where there is space. */
+/* The gathered record of a PE's part: its size, and the part itself where there is space. */
 struct part {
     size_t size_bytes;
     char data[];

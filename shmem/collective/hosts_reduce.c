@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_reduce.c: reductions and scans of teams on several hosts.
  *
- * Of small vectors, the leader of a group combines what its members give, then leaders combine
- * among themselves. Large vectors are divided into segments: member i of every group combines
- * segment i of its group, and exchanges it with those members of the other groups, so that a host
- * sends from several PEs at once. Two PEs on two hosts send each other all that they have. Operands
- * are combined group by group, in the order of PEs inside a group: all members have the same bits,
- * as have all runs with the same placement and algorithm.
+ * Of small vectors, the leader of a group combines the operands of its members, then leaders
+ * combine among themselves. Large vectors are divided into segments: member i of every group
+ * combines segment i of its group, and exchanges it with those members of the other groups, so that
+ * a host sends from several PEs at once. Two PEs on two hosts send each other all that they have.
+ * Operands are combined group by group, in the order of PEs inside a group: all members have the
+ * same bits, as have all runs with the same placement and algorithm.
  */
 
 #include "shmem/collective/chunk.h"
@@ -190,7 +190,7 @@ static void reduce_in_pieces(const struct reduction *call, enum msp_algorithm al
 
 /* The elements that a PE exchanges, in blocks of a piece for each group. */
 struct segment {
-    int number; /* which member of each group it is of; -1: this PE has none */
+    int number; /* the member of each group that it belongs to; -1: this PE has none */
     size_t first;
     size_t end;
     size_t piece; /* elements */

@@ -43,7 +43,7 @@ static enum path distribute(struct msp_team *team, const void *source, size_t si
     return IN_PLACE;
 }
 
-/* To @p to: @p size_bytes at @p offset of what PE @p pe distributes. */
+/* To @p to: @p size_bytes at @p offset of the data that PE @p pe distributes. */
 static void take_part(struct msp_team *team, enum path path, int pe, const void *source,
                       size_t offset, void *to, size_t size_bytes)
 {
@@ -129,7 +129,7 @@ int msp_collective_alltoall(struct msp_team *team, void *dest, const void *sourc
 
 /* ---- parts of different sizes ---- */
 
-/* What each distributes: its size, and its part if that is small. */
+/* Each PE's record: its size, and its part if that is small. */
 struct part {
     _Alignas(16) size_t size_bytes;
     _Alignas(16) unsigned char data[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* same.c: whether all members of a team mean the same. For the checked mode, and where it is worth
- * a barrier of its own. Between hosts a vote says whether they do; who does not is looked for
- * afterwards. */
+ * a barrier of its own. Between hosts a vote decides whether they do; the PE that differs is looked
+ * for afterwards. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/hosts.h"
@@ -9,7 +9,7 @@
 #include "shmem/collective/sync.h"
 #include <stdio.h>
 
-/* What each member says. One that is in another call leaves that of an earlier number behind. */
+/* Each member's claim. One that is in another call leaves that of an earlier number behind. */
 struct claim {
     uint64_t number;
     uint64_t value;

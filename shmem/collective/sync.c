@@ -237,8 +237,8 @@ void msp_collective_sync(struct msp_team *team)
     }
 }
 
-/* A PE that sees the flags sees what was stored to mapped memory before: no barrier of the
- * processor is needed for it. */
+/* A PE that sees the flags sees all earlier stores to mapped memory: no barrier of the processor is
+ * needed for it. */
 void msp_collective_barrier(struct msp_team *team)
 {
     if (MSP_UNLIKELY(atomic_load_explicit(&msp_order_pending, memory_order_relaxed))) {

@@ -22,7 +22,7 @@ enum {
     MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
 };
 
-/* A barrier; what members stored before it is seen after it. */
+/* A barrier; members' stores before it are seen after it. */
 void msp_collective_sync(struct msp_team *team);
 
 /* The algorithm for this team, and the number of its last barrier. The numbers of a team's flags
@@ -36,12 +36,13 @@ void msp_sync_end(struct msp_team *team);
  * none) of each member. msp_sync_read() finds them until the next call that uses the work area.
  * Not for active sets. */
 void msp_sync_distribute(struct msp_team *team, const void *data, size_t size_bytes);
-/* What PE @p pe distributes: where it is mapped here, or copied to @p buffer. */
+/* The data that PE @p pe distributes: where it is mapped here, or copied to @p buffer. */
 const void *msp_sync_read(const struct msp_team *team, int pe, void *buffer, size_t size_bytes);
 /* The same of a PE of this host: mapped always. */
 const void *msp_sync_distributed(const struct msp_team *team, int pe);
 
-/* Where this PE may write what msp_sync_distribute(team, NULL, ...) then distributes: saves a copy.
+/* The buffer that msp_sync_distribute(team, NULL, ...) then distributes: writing there saves a
+ * copy.
  */
 void *msp_sync_work(struct msp_team *team);
 

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_TABLE_H
 #define MEMSPAN_SHMEM_COLLECTIVE_TABLE_H
 
-/* Which algorithm a collective between hosts takes: a table of thresholds, by call, size and number
- * of groups. SHMEMX_COLLECTIVE puts rows before it. */
+/* The algorithm of a collective between hosts: a table of thresholds, by call, size and number of
+ * groups. SHMEMX_COLLECTIVE puts rows before it. */
 
 #include "core/base/platform.h"
 #include <memspan/status.h>

@@ -27,7 +27,7 @@ struct header {
 
 enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 
-/* What each PE tells the others at start. */
+/* The record that each PE distributes at start. */
 struct member {
     _Alignas(MSP_CACHE_LINE_BYTES) uint64_t processors[MASK_WORDS]; /* it may run on */
     uint64_t kernel;                                                /* 0: not known */

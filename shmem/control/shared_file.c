@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Not where a program that was started without them expects its standard streams: what it prints
- * would be written to the file. */
+/* Not where a program that was started without them expects its standard streams: its output would
+ * be written to the file. */
 int msp_fd_above_streams(int fd)
 {
     int above = fd;

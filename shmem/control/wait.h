@@ -18,7 +18,7 @@
 #define MSP_WAIT_BACK_OFF_MS 2
 
 struct msp_waiter {
-    const void *address; /* what is waited for in the program's memory; NULL: a library's flag */
+    const void *address; /* the range waited for in the program's memory; NULL: a library's flag */
     size_t size_bytes;
     unsigned polls;
     unsigned notifications; /* the doorbell's, before the last poll */

@@ -27,7 +27,7 @@ bool msp_network_may_wait(const struct msp_network_work *work, unsigned flags)
     if ((flags & MSP_OP_NONBLOCKING) != 0) {
         return before > 0;
     }
-    /* No other thread sends what waits in a private context. */
+    /* No other thread sends the waiting messages of a private context. */
     return work->channel->is_main && (before >= ROW_MESSAGES);
 }
 

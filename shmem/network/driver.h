@@ -10,7 +10,7 @@
  *     memspan_network_driver(const struct msp_network_services *services);
  *
  * The driver moves bytes: put, get, messages. All else is the transport's: contexts, connecting at
- * first use, keys, atomics, device memory, the progress thread, doorbells, what is fatal.
+ * first use, keys, atomics, device memory, the progress thread, doorbells, fatal errors.
  *
  * Queues. A queue starts operations and has completions. The main queue also receives: other PEs
  * connect to its address, and its progress serves their operations where the network needs that.
@@ -23,9 +23,9 @@
  * Completion. An operation returns MSP_NETWORK_DONE, and the local buffer may be reused (put, send)
  * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() says so later, from
  * queue_progress(); or MSP_NETWORK_BUSY: nothing happened, queue_progress() and call again; or
- * MSP_NETWORK_FAILED, with an error record. flush() alone says that puts have taken effect.
- * No thread may ever progress a queue again that is not the main one: what DONE and completions
- * tell of reaches the peer all the same.
+ * MSP_NETWORK_FAILED, with an error record. flush() alone says that puts have taken effect. No
+ * thread may ever progress a queue again that is not the main one: operations that DONE and
+ * completions report reach the peer all the same.
  *
  * Failure. A peer that cannot be reached any more is reported once by services->peer_failed(), and
  * requests to it complete with a status. No call waits for a peer. */
@@ -94,7 +94,7 @@ struct msp_network_job {
     uint64_t network_namespace; /* equal in PEs that have one loopback interface */
 };
 
-/* What open() finds out. */
+/* The results of open(). */
 struct msp_network_limits {
     size_t put_done_max_bytes;    /* puts of so many bytes by the main queue return DONE or BUSY */
     size_t message_max_bytes;     /* of a message, header and payload */
@@ -104,12 +104,13 @@ struct msp_network_limits {
     size_t aggregate_max_bytes;   /* nonblocking ones likewise, several in one message; 0: none */
     /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
-    bool puts_pass_messages;   /* which take effect when their receiver handles them */
+    bool puts_pass_messages;   /* operations that take effect when their receiver handles them */
     bool target_progresses;    /* puts and gets need progress of the target's main queue */
     bool gets_words;           /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;          /* registered pages stay in memory */
     bool takes_device_memory;  /* at least one kind of it: memory_register() says which */
-    bool is_open_to_strangers; /* who reaches a port of it can change the job's memory */
+    bool is_open_to_strangers; /* any process that reaches a port of it can change the job's memory
+                                */
 };
 
 /* Memory of this PE. */
@@ -177,7 +178,7 @@ struct msp_network_driver {
     enum msp_network_result (*send)(struct msp_network_peer *peer, const void *header,
                                     size_t header_bytes, const void *payload, size_t payload_bytes,
                                     struct msp_network_request *request);
-    /* What this queue has put to the peer before is in its memory, visible to its processors. */
+    /* Earlier puts of this queue to the peer are in its memory, visible to its processors. */
     enum msp_network_result (*flush)(struct msp_network_peer *peer,
                                      struct msp_network_request *request);
     /* Puts of the queue before it take effect before those after it, at each peer. Or NULL: flush()

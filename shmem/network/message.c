@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* message.c: what other PEs ask of this one, and replies.
+/* message.c: requests of other PEs to this one, and replies.
  *
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
  * executes, and leaves replies in a list or as counts of pending acknowledgements. */
@@ -38,7 +38,7 @@ struct msp_network_reply {
 /* Guarded by the main channel's lock. */
 static struct msp_network_reply *replies;
 static struct msp_network_reply **replies_end = &replies;
-static struct msp_network_contact *ack_pending; /* of whom messages are not acknowledged */
+static struct msp_network_contact *ack_pending; /* whose messages are not acknowledged */
 static bool has_unconnected;
 static atomic_bool is_ack_pending; /* ack_pending is not empty */
 

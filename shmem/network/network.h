@@ -7,15 +7,15 @@
  *
  *     network.c     the transport's table; atomics, signals, strided copies; start and end
  *     transfer.c    put and get: by the driver, by messages
- *     stream.c      contexts: what is outstanding, and order
+ *     stream.c      contexts: outstanding operations, and order
  *     peer.c        channels, the peers that they have contacted, keys of the peers' memory
  *     card.c        addresses of peers, exchanged by the bootstrap
- *     wire.c        what arrives, before it is believed
- *     message.c     messages: what the owner of the memory executes, and its replies
- *     record.c      what waits for replies
+ *     wire.c        checks of arriving messages
+ *     message.c     messages, which the owner of the memory executes, and its replies
+ *     record.c      records of requests without a reply
  *     worker.c      the thread for messages that may block
  *     aggregate.c   sending them: small ones together
- *     progress.c    who polls the main queue: callers that wait, or the thread
+ *     progress.c    polling of the main queue, by waiting callers or the thread
  *     region.c      memory of this PE that is registered, on demand
  *     plugin.c      loading the driver that transport/choice.c names
  *
@@ -47,7 +47,7 @@ extern struct msp_network msp_network MSP_HIDDEN;
 
 /* ---- cards (card.c) ---- */
 
-/* What others fetch after the bootstrap's next barrier. */
+/* The card that others fetch after the bootstrap's next barrier. */
 memspan_status_t msp_network_card_put(const char *driver, uint64_t token, const void *address,
                                       size_t address_bytes);
 

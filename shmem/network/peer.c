@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.c: channels, contacts by a hash of their PE, and what is known of their memory. */
+/* peer.c: channels, contacts by a hash of their PE, and the keys of their memory. */
 
 #include "shmem/network/peer.h"
 #include "shmem/bootstrap.h"

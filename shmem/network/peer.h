@@ -51,7 +51,7 @@ struct msp_network_contact {
     unsigned silent_ms; /* since it was asked whether it is there (alive.c) */
     bool is_asked;
     bool is_sent;        /* the driver has taken the question */
-    uint64_t state;      /* what it waits for (deadlock.c), */
+    uint64_t state;      /* its wait (deadlock.c), */
     unsigned same_count; /* in so many answers more than one */
 };
 
@@ -172,7 +172,8 @@ void msp_network_send(struct msp_network_contact *contact, struct msp_network_op
 
 /* Messages of the channel that wait for others, as many as the driver takes. */
 void msp_network_send_waiting(struct msp_network_channel *channel);
-/* All to that PE, before what must not come first. Unlocks while the driver is busy. */
+/* All messages to that PE, before an operation that must not overtake them. Unlocks while the
+ * driver is busy. */
 void msp_network_send_waiting_to(struct msp_network_contact *contact);
 
 /* There are puts to flush. */

@@ -119,8 +119,8 @@ static bool lease_slots(struct flow *flow)
     return flow->lease != MSP_NETWORK_NO_LEASE;
 }
 
-/* How the peer's end of a piece is reached; *piece_p becomes what one key covers of it. False: by
- * messages alone. */
+/* How the peer's end of a piece is reached; *piece_p becomes the part of it that one key covers.
+ * False: by messages alone. */
 static bool find_peer_end(const struct flow *flow, size_t at, unsigned slot, size_t *piece_p,
                           struct msp_network_reach *reach_p, uint64_t *address_p)
 {

@@ -2,9 +2,9 @@
 /* progress.c: a thread that sleeps on the driver's descriptor, and callers that poll while they
  * wait.
  *
- * A caller that polls sees what arrives sooner than a thread that must be woken. So a thread that
- * finds that callers poll steps aside, and looks again after a while: when they have stopped, it
- * serves the queue. A caller that goes to sleep calls it back. */
+ * A caller that polls sees arrivals sooner than a thread that must be woken. So a thread that finds
+ * that callers poll steps aside, and looks again after a while: when they have stopped, it serves
+ * the queue. A caller that goes to sleep calls it back. */
 
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
@@ -35,7 +35,7 @@ static bool runs;
 static int wake_fd = -1; /* an eventfd */
 static atomic_bool ends;
 
-static atomic_uint polls; /* of callers: the thread compares it with what it was */
+static atomic_uint polls; /* of callers: the thread compares it with its earlier value */
 static atomic_bool is_aside;
 static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has asked */
 
@@ -66,8 +66,8 @@ static unsigned advance(struct msp_network_channel *channel)
     return count;
 }
 
-/* The same for a caller that looks for what has arrived: acknowledging takes as long as a message,
- * and is put off until it has looked. */
+/* The same for a caller that looks for arrivals: acknowledging takes as long as a message, and is
+ * put off until it has looked. */
 static unsigned advance_first(struct msp_network_channel *channel)
 {
     unsigned count;
@@ -210,7 +210,7 @@ static bool sleep_on(int fd, int64_t wait_us)
     return true;
 }
 
-/* While callers poll, there is nothing to do here but what they have put off. */
+/* While callers poll, there is nothing to do here but the work that they have put off. */
 static void step_aside(void)
 {
     struct msp_network_channel *channel = msp_network.main;

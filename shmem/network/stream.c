@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.c: contexts, what of theirs is outstanding, and order. */
+/* stream.c: contexts, their outstanding operations, and order. */
 
 #include "shmem/network/stream.h"
 #include <shmem/types.h>

@@ -49,7 +49,7 @@ memspan_status_t msp_partition_capacity_check(const struct msp_partition_request
                                               int pe_count,
                                               const struct msp_partition_placement *placement)
 {
-    /* Drivers lock what they import. */
+    /* Drivers lock the pages that they import. */
     bool is_locked  = placement->is_locked || (placement->import_count > 0);
     bool insists    = (request->policy == SHMEMX_POLICY_MANDATORY);
     uint64_t wanted = of_all(msp_partition_capacity_use(request, placement), pe_count);

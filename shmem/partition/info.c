@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* info.c: what is said of partitions. */
+/* info.c: descriptions of partitions. */
 
 #include "shmem/network/region.h"
 #include "shmem/option.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* option.c: from the text of variables to what is wanted.
+/* option.c: from the text of variables to requests.
  *
  * A variable's value is read from left to right, trait by trait; a word is looked up among the
  * words of its trait alone, so that "P" may be a policy and a kind. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* placement.c: what a machine has for each kind of partition.
+/* placement.c: a machine's memory for each kind of partition.
  *
  * Host kinds are pages of the host's shared file, bound to NUMA nodes. Pinned, managed and coherent
  * ones are such pages too, so that the other PEs map them: locked, and imported into the driver of
@@ -219,7 +219,7 @@ static uint64_t huge_available(const struct msp_partition_placement *placement)
     return (there < all) ? there : all;
 }
 
-/* The size of pages that there are which is nearest to what is wanted, by factors of two. */
+/* The existing page size that is nearest to the requested one, by factors of two. */
 static size_t nearest_page(size_t wanted)
 {
     size_t small = msp_page_size();

@@ -2,9 +2,8 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
 #define MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
 
-/* From what is wanted to what this machine has for it: which nodes, which device, which pages.
- * Takes no memory and needs no job, so that it can be asked beforehand. Drivers are opened for
- * kinds of devices alone. */
+/* From a request to a placement on this machine: nodes, device, pages. Takes no memory and needs no
+ * job, so that it can be asked beforehand. Drivers are opened for kinds of devices alone. */
 
 #include "shmem/partition/option.h"
 

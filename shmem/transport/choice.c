@@ -12,13 +12,13 @@
 
 enum { NAMES_MAX = 8, NAME_BYTES = 32, REASON_BYTES = 320 };
 
-/* What was asked for, then what came of it. */
+/* The requested order, then the result. */
 static struct {
     char names[NAMES_MAX][NAME_BYTES]; /* of network drivers, the best first */
     int count;
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
-    bool is_trusting; /* what was taken executes what anyone sends */
+    bool is_trusting; /* the driver taken executes messages of any process */
 } choice;
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
@@ -61,7 +61,7 @@ static memspan_status_t add_name(const char *name, size_t length)
                              order_name(), (int)length, name, NAME_BYTES - 1, NAMES_MAX);
     }
     snprintf(to, NAME_BYTES, "%.*s", (int)length, name);
-    /* By default what is not there is passed over. */
+    /* By default a driver that is not there is passed over. */
     if (msp_shmem_option_is_set(MEMSPAN_SHMEM_TRANSPORT) && !msp_network_driver_exists(to)) {
         return refuse_name(to);
     }
@@ -150,7 +150,7 @@ struct msp_network_division msp_transport_choice_division(void)
 
 /* ---- opening ---- */
 
-/* Named alone a driver may use what it would not use by default. */
+/* Named alone a driver may use networks that it would not use by default. */
 static memspan_status_t load_driver(const char *name, bool is_alone,
                                     const struct msp_network_services *services,
                                     const struct msp_network_driver **driver_p)
@@ -358,7 +358,7 @@ memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_
     return status;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static const char *security_of(const char *name)
 {

@@ -2,11 +2,11 @@
 #ifndef MEMSPAN_SHMEM_TRANSPORT_CHOICE_H
 #define MEMSPAN_SHMEM_TRANSPORT_CHOICE_H
 
-/* Which transport reaches which PE: smp those of this host, a network driver those of other hosts.
- * MEMSPAN_SHMEM_TRANSPORT gives the order of preference; the first driver that loads and opens is
- * taken for all other hosts. PEs of all hosts must take the same one: the network transport
- * compares names at first contact. NAME:N, for tests, names one driver, and takes every N PEs of a
- * machine for a host. */
+/* The choice of a transport for each PE: smp for those of this host, a network driver for those of
+ * other hosts. MEMSPAN_SHMEM_TRANSPORT gives the order of preference; the first driver that loads
+ * and opens is taken for all other hosts. PEs of all hosts must take the same one: the network
+ * transport compares names at first contact. NAME:N, for tests, names one driver, and takes every N
+ * PEs of a machine for a host. */
 
 #include "shmem/error.h"
 #include "shmem/network/driver.h"
@@ -34,7 +34,7 @@ memspan_status_t msp_transport_choice_open(const struct msp_network_services *se
 /* shmemx_transport_plan(). */
 memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_p);
 
-/* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
+/* SHMEM_INFO: the transport of each PE, and the reason against a better one; to standard output. */
 void msp_transport_choice_print(void);
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_CHOICE_H */

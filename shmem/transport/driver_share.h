@@ -24,7 +24,8 @@ void msp_driver_share_offer(int segment, int device);
 /* Where memspan_copy() reaches the target, opened at first use; NULL: nowhere. */
 char *msp_driver_share_address(const struct msp_target *target);
 
-/* Close what this PE has opened of its peers: one segment's, before any of them retires it; all. */
+/* Close the memory of peers that this PE has opened: one segment's, before any of them retires it;
+ * all. */
 void msp_driver_share_forget(int segment);
 void msp_driver_share_close(void);
 

@@ -2,8 +2,8 @@
 /* segment.c: the arena, and segments in it or outside.
  *
  * The addresses of the arena are tried where nothing else is put by the system, by sanitizers or by
- * drivers; all PEs must get the same ones, or each takes what it gets: then addresses
- * differ between PEs and everything else stays as it is. */
+ * drivers; all PEs must get the same ones, or each takes its own: then addresses differ between PEs
+ * and everything else stays as it is. */
 
 #include "shmem/transport/segment.h"
 #include "shmem/control/agree.h"
@@ -47,7 +47,8 @@ static const uintptr_t candidates[] = {
 #endif
 };
 
-/* The address is a hint: the thread sanitizer moves what is not where it expects programs. */
+/* The address is a hint: the thread sanitizer moves mappings that are not where it expects
+ * programs. */
 static void *reserve(uintptr_t address, size_t size_bytes)
 {
     void *got = mmap((void *)address, size_bytes, PROT_NONE,

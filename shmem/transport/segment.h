@@ -80,7 +80,7 @@ memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const
 void msp_segment_limit(int index, const struct msp_team *team);
 bool msp_segment_has_pe(const struct msp_segment *segment, int pe);
 
-/* End it; all who made it call. Unmaps what msp_segment_create() mapped. */
+/* End it; all who made it call. Unmaps the mappings of msp_segment_create(). */
 void msp_segment_destroy(int index);
 
 /* The executable's data as segment MSP_SEGMENT_DATA; undone at the end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.c: the table of the driver over libfabric; what is opened once a process. */
+/* driver.c: the table of the driver over libfabric; the objects that are opened once a process. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <stdarg.h>
@@ -21,7 +21,7 @@ memspan_status_t ofi_fail(memspan_status_t status, const char *call, long code, 
                               "%s", text);
 }
 
-/* Writes to one peer take effect in order, whatever their size. */
+/* Writes of any size to one peer take effect in order. */
 static bool keeps_write_order(const struct fi_info *info)
 {
     return ((info->tx_attr->msg_order & FI_ORDER_WAW) != 0) &&

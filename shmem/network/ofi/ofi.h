@@ -233,7 +233,7 @@ memspan_status_t ofi_peer_open(struct msp_network_queue *queue, int pe, const vo
                                size_t address_bytes, struct msp_network_peer **peer_p);
 void ofi_peer_close(struct msp_network_peer *peer, bool is_failed);
 void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
-/* Space for its address, then size in *address_bytes_p: what peer_open() reads. */
+/* Space for its address, then size in *address_bytes_p: the form that peer_open() reads. */
 memspan_status_t ofi_address_pack(struct fid_ep *endpoint, void *address, size_t *address_bytes_p);
 /* libfabric says that the connection is lost: reported once, and its requests complete. */
 void ofi_peer_fail(struct msp_network_peer *peer, int error);

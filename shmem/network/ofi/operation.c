@@ -58,7 +58,7 @@ static struct ofi_record *record_take(struct msp_network_peer *peer, enum ofi_ki
     return record;
 }
 
-/* Back, with what it has. */
+/* Back, with its contents. */
 static void record_give(struct ofi_record *record)
 {
     struct msp_network_queue *queue = record->peer->queue;
@@ -133,7 +133,7 @@ static void flushes_count(struct msp_network_peer *peer, uint32_t epoch)
 
     while (*link != NULL) {
         struct ofi_flush *flush = *link;
-        /* Numbers may wrap: which is later is the sign of their difference. */
+        /* Numbers may wrap: the sign of their difference decides which is later. */
         if ((int32_t)(flush->epoch - epoch) > 0) {
             flush->left--;
         }

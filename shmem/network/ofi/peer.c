@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peer.c: addresses of peers, and peers that are lost.
  *
- * What libfabric 1.17 says of a peer that was killed, over tcp;ofi_rxm: operations that it has not
- * answered complete with an error, as soon as the kernel has closed its sockets. Where none are
+ * The errors of libfabric 1.17 for a peer that was killed, over tcp;ofi_rxm: operations that it has
+ * not answered complete with an error, as soon as the kernel has closed its sockets. Where none are
  * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
  * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no space for a while
  * is probed: a connect() of our own to its address says whether something listens there. A host
@@ -186,7 +186,7 @@ void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_by
 bool ofi_error_is_connection(int error)
 {
     switch (error) {
-    case FI_ECANCELED: /* what rxm says of operations on a connection that was closed */
+    case FI_ECANCELED: /* rxm's error for operations on a connection that was closed */
     case FI_ECONNABORTED:
     case FI_ECONNREFUSED:
     case FI_ECONNRESET:

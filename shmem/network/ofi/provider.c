@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* provider.c: which of libfabric's providers, and which of its addresses.
+/* provider.c: the choice of a provider of libfabric, and of its address.
  *
  * libfabric lists one fi_info for each provider, device and address that has the capabilities asked
- * for. The user's FI_PROVIDER, FI_TCP_IFACE and the like have shortened the list. Of what is left
- * the best rank counts: remote direct memory access before TCP before what is slow or known to
- * hang; addresses that other hosts reach before those that they may not, and for a job of one host
- * the loopback interface, where no other host listens. Among equals libfabric's
- * order stands, which is by speed.
+ * for. The user's FI_PROVIDER, FI_TCP_IFACE and the like have shortened the list. Among the others
+ * the best rank counts: remote direct memory access before TCP before providers that are slow or
+ * known to hang; addresses that other hosts reach before those that they may not, and for a job of
+ * one host the loopback interface, where no other host listens. Among equals libfabric's order
+ * stands, which is by speed.
  *
- * The first call of fi_getinfo() costs 0.2 to 0.45 s whatever is asked (libfabric 1.17 reads
+ * The first call of fi_getinfo() costs 0.2 to 0.45 s with any hints (libfabric 1.17 reads
  * /proc/kallsyms, and psm2 sleeps); later ones cost little. */
 
 #include "shmem/network/ofi/ofi.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link.c: connections, and what travels on them.
+/* link.c: connections, and their traffic.
  *
- * Sending never waits: what the kernel has no space for is kept, in order. Receiving takes small
- * items through bytes[]; the rest of a body is received where it belongs, by whole words: a PE that
- * waits for a word there must not see a part of it. */
+ * Sending never waits: items that the kernel has no space for are kept, in order. Receiving takes
+ * small items through bytes[]; the rest of a body is received where it belongs, by whole words: a
+ * PE that waits for a word there must not see a part of it. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>
@@ -107,7 +107,7 @@ struct msp_tcp_link *msp_tcp_link_find(struct msp_network_queue *queue, int pe)
     return link;
 }
 
-/* The first of what waits is sent, or never will be. */
+/* The first waiting item is sent, or never will be. */
 static void drop_rest(struct msp_tcp_link *link, memspan_status_t status)
 {
     struct msp_tcp_rest *rest           = link->rests;
@@ -188,7 +188,7 @@ static ssize_t transmit(struct msp_tcp_link *link, struct iovec *parts, size_t c
     return -1;
 }
 
-/* What is left of an item, of which the kernel has @p sent bytes. */
+/* The rest of an item, of which the kernel has @p sent bytes. */
 static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_tcp_item *item,
                                     size_t sent)
 {
@@ -221,8 +221,8 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
         memcpy(at, item->payload, item->payload_bytes);
         memcpy(at + item->payload_bytes, zeros, item->pad_bytes);
     }
-    /* The library's thread sends what the main queue keeps; what another one keeps waits for its
-     * caller. */
+    /* The library's thread sends the items that the main queue keeps; those of another queue wait
+     * for its caller. */
     rest->request = (item->is_copied && link->queue->is_main) ? NULL : item->request;
     link->queue->rests += (link->rests == NULL) ? 1 : 0;
     *link->rests_end = rest;
@@ -359,7 +359,7 @@ static void answer_get(struct msp_tcp_link *link, const struct msp_tcp_frame *ge
     (void)msp_tcp_link_send(link, &item);
 }
 
-/* What was to be sent on @p given_up is sent on @p link. */
+/* Items to be sent on @p given_up are sent on @p link. */
 static void take_over(struct msp_tcp_link *link, struct msp_tcp_link *given_up)
 {
     if (given_up->rests != NULL) {
@@ -429,7 +429,7 @@ static void end_body(struct msp_tcp_link *link)
         msp_tcp_peer_arrived(link->peer);
         return;
     }
-    atomic_thread_fence(memory_order_release); /* seen before what comes next */
+    atomic_thread_fence(memory_order_release); /* seen before later operations */
     link->executed++;
     if (link->frame.asks != 0) {
         answer(link, MSP_TCP_ACK, link->executed);
@@ -570,7 +570,7 @@ static void consume(struct msp_tcp_link *link)
     }
 }
 
-/* How much of a body is here in words; 0: not one, so that bytes[] takes what is here of it. */
+/* How much of a body is here in words; 0: not one, so that bytes[] takes the part that is here. */
 static size_t words_here(const struct msp_tcp_link *link)
 {
     int here = 0;
@@ -578,7 +578,7 @@ static size_t words_here(const struct msp_tcp_link *link)
     return (ioctl(link->fd, FIONREAD, &here) == 0) ? in_words(link, (size_t)here) : 0;
 }
 
-/* Space in bytes[] for what is received next: the rest of a word, or items. */
+/* Space in bytes[] for the next bytes to receive: the rest of a word, or items. */
 static size_t free_bytes_in(struct msp_tcp_link *link)
 {
     if (link->start != 0) {

@@ -10,7 +10,7 @@
 
 enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
 
-/* ---- what waits for answers ---- */
+/* ---- operations that wait for answers ---- */
 
 static struct msp_tcp_wait *add_wait(struct msp_tcp_waits *waits,
                                      struct msp_network_request *request)

@@ -73,7 +73,7 @@ static bool open_listeners(struct msp_network_queue *queue)
             break;
         }
     }
-    i          = (i < own->count) ? 0 : count; /* which must be all, and not none */
+    i          = (i < own->count) ? 0 : count; /* the read must get all of them, and not none */
     own->count = (uint16_t)count;
     return i > 0;
 }

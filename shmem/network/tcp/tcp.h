@@ -4,8 +4,8 @@
 
 /* The network driver over the kernel's TCP, for hosts whose network is nothing else: it needs no
  * library, and an operation costs the calls of the kernel that it needs alone. driver.c has the
- * table, address.c interfaces, queue.c polling, link.c connections and what travels on them,
- * operation.c peers, put, get, send and flush.
+ * table, address.c interfaces, queue.c polling, link.c connections and their traffic, operation.c
+ * peers, put, get, send and flush.
  *
  * A link is a connection. Two main queues have one between them, for both directions: TCP's own
  * acknowledgements then travel with our answers, which saves each message a packet. Any other queue
@@ -23,8 +23,8 @@
  * Until its proof a caller is a stranger: there are few at a time, each for seconds, and one that
  * sends anything else is closed. A PE that gives way to strangers connects again.
  *
- * What arrives on a link is executed in order, by the processor of the owner: puts are received
- * into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
+ * Requests that arrive on a link are executed in order, by the processor of the owner: puts are
+ * received into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
  * outstanding puts ask for one, and a flush that finds others behind them sends an empty put. */
 
 #include "shmem/network/driver.h"
@@ -35,12 +35,12 @@
 enum {
     MSP_TCP_MESSAGE_MAX   = 65 << 10, /* header and payload */
     MSP_TCP_SIGNALLED_MAX = 64 << 10,
-    MSP_TCP_COPY_MAX      = 16 << 10, /* what is copied where the kernel has no space */
+    MSP_TCP_COPY_MAX      = 16 << 10, /* the bytes that are copied where the kernel has no space */
     MSP_TCP_COPIES_MAX    = 1 << 20,  /* bytes of copies that wait on one link */
     MSP_TCP_WORDS_MAX     = 256,      /* gets of so many bytes are read by whole words */
     MSP_TCP_AGGREGATE_MAX = 2 << 10,
     MSP_TCP_RECEIVE_BYTES = 68 << 10, /* holds the largest message */
-    MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before it is known what it is */
+    MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before its kind is known */
     MSP_TCP_HEADER_MAX    = 256,
     MSP_TCP_ANSWERS_MAX = 64 << 20, /* bytes that wait for a peer that asks and does not receive */
     MSP_TCP_STRANGERS_MAX = 32,
@@ -77,7 +77,7 @@ _Static_assert(sizeof(struct msp_tcp_frame) + MSP_TCP_HEADER_MAX + MSP_TCP_MESSA
                    MSP_TCP_RECEIVE_BYTES,
                "the largest message is taken in one piece");
 
-/* What the kernel had no space for. */
+/* An item that the kernel had no space for. */
 struct msp_tcp_rest {
     struct msp_tcp_rest *next;
     struct msp_network_request *request; /* completes when it is sent; or NULL */
@@ -118,7 +118,7 @@ struct msp_tcp_link {
     uint64_t puts;         /* of this end */
     uint64_t acknowledged; /* of them */
     bool is_unasked;       /* the last put has not asked */
-    /* The body that is being received; then what has been received in advance. */
+    /* The body that is being received; then the bytes received in advance. */
     struct msp_tcp_frame frame;
     char *to;
     size_t left_bytes;
@@ -215,7 +215,7 @@ bool msp_tcp_queue_arm(struct msp_network_queue *queue, int *timeout_ms_p);
 /* Milliseconds, for limits of seconds. */
 int64_t msp_tcp_now_ms(void);
 
-/* greeting.c. What begins with @p frame, of a link that is not open. */
+/* greeting.c. The item that begins with @p frame, of a link that is not open. */
 void msp_tcp_greet(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
 /* The first thing on a link of this end's, which always has space for it. */
 unsigned msp_tcp_hello(struct msp_tcp_link *link);
@@ -249,12 +249,12 @@ void msp_tcp_link_close(struct msp_tcp_link *link);
 void msp_tcp_link_lose(struct msp_tcp_link *link, int code);
 /* Nonzero: something has arrived. */
 unsigned msp_tcp_link_receive(struct msp_tcp_link *link);
-/* What waits for space, as much as there is. Nonzero: some of it. */
+/* Sends waiting items, as the space allows. Nonzero: some of it. */
 unsigned msp_tcp_link_push(struct msp_tcp_link *link);
 /* Where something can be sent as soon as there is space, the descriptor wakes for space, too. */
 void msp_tcp_link_watch(struct msp_tcp_link *link);
 
-/* What is sent as one. */
+/* The parts that are sent as one. */
 struct msp_tcp_item {
     struct msp_tcp_frame frame;
     const void *header;
@@ -274,7 +274,7 @@ memspan_status_t msp_tcp_peer_open(struct msp_network_queue *queue, int pe, cons
                                    size_t address_bytes, struct msp_network_peer **peer_p);
 void msp_tcp_peer_close(struct msp_network_peer *peer, bool is_failed);
 void msp_tcp_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
-/* Its link is gone: what waits for answers ends. */
+/* Its link is gone: operations that wait for answers end. */
 void msp_tcp_peer_lose(struct msp_network_peer *peer, const char *reason);
 void msp_tcp_peer_acknowledge(struct msp_network_peer *peer, uint64_t puts);
 /* Where the data of the oldest get belongs. False: there is no get of so many bytes. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operation.c: put, get, messages, flush.
  *
- * UCX queues what it cannot send at once and completes it later. The caller's request is the
- * argument of that completion; UCX's own request is freed there. */
+ * UCX queues operations that it cannot send at once and completes them later. The caller's request
+ * is the argument of that completion; UCX's own request is freed there. */
 
 #include "shmem/network/ucx/ucx.h"
 #include <stdlib.h>

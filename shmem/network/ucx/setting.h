@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 #define MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 
-/* What we change of UCX's settings, each where the user has not set its variable.
+/* Our changes to UCX's settings, each where the user has not set its variable.
  *
  * - TCP_TX_SEG_SIZE, TCP_RX_SEG_SIZE: gets over TCP, and puts, are messages of UCX's of so many
  *   bytes, each acknowledged. 8 KiB make a get of 1 MiB three times as long as 128 KiB.

@@ -58,7 +58,7 @@ struct msp_ucx {
     ucp_err_handling_mode_t error_mode;
     uint64_t memory_types;
     bool loses_events;
-    bool is_trying; /* what UCX says of a failure is not worth a line of the log */
+    bool is_trying; /* UCX's text for a failure is not worth a line of the log */
     char transports[MSP_UCX_TEXT];
 };
 
@@ -106,7 +106,7 @@ enum msp_network_result msp_ucx_send(struct msp_network_peer *peer, const void *
 enum msp_network_result msp_ucx_flush(struct msp_network_peer *peer,
                                       struct msp_network_request *request);
 
-/* An error record of UCX's status: @p call did not do what @p format says. */
+/* An error record of UCX's status: @p call did not do the work that @p format describes. */
 memspan_status_t msp_ucx_fail(ucs_status_t status, const char *call, const char *hint,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
