@@ -149,7 +149,7 @@ static int number_of(const struct msp_backend_slot *slot, int ordinal)
     return (d == NULL) ? MEMSPAN_HOST : d->number;
 }
 
-/* Memory that is not ours: a driver that is open already may know it. */
+/* Memory that is not ours: a driver that is open already may have it. */
 static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_info_t *info)
 {
     memspan_pointer_facts_t facts;
@@ -169,7 +169,7 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
                  opened.device->ordinal);
         return MEMSPAN_OK;
     }
-    /* Of memory between our blocks a driver knows only that it is ours. */
+    /* Of memory between our blocks a driver reports only that it is ours. */
     for (i = 0; !msp_pointer_is_ours(pointer) && (i < msp_backend_slots()); i++) {
         const struct msp_backend_slot *slot = msp_backend_slot_if_open(i);
 

@@ -77,7 +77,7 @@ MEMSPAN_API void *shmemx_kind_align(size_t alignment, size_t size, int id);
     X(SHMEMX_KIND_NORMALMEM, 1, "NORMALMEM")   /* the node's ordinary memory */                    \
     X(SHMEMX_KIND_FASTMEM, 2, "FASTMEM")       /* of the highest bandwidth */                      \
     X(SHMEMX_KIND_LIBOMP, 3, "LIBOMP")         /* omp_target_alloc() of the default device */      \
-    X(SHMEMX_KIND_PINNED, 4, "PINNED")         /* host memory, locked, known to drivers */         \
+    X(SHMEMX_KIND_PINNED, 4, "PINNED")         /* host memory, locked, registered with drivers */  \
     X(SHMEMX_KIND_MANAGED, 5, "MANAGED")       /* moves between host and device */                 \
     X(SHMEMX_KIND_COHERENT, 6, "COHERENT")     /* host and device see each other's stores */       \
     X(SHMEMX_KIND_DEVICE, 7, "DEVICE")         /* a device's own */
@@ -198,8 +198,9 @@ typedef struct shmemx_transport_traits {
     char why[320];           /**< why it is chosen, or not */
 } shmemx_transport_info_t;
 
-/** Describe the @p index-th transport, by the order of preference in this process's environment. To
- * know, index 0 loads, opens and closes the network drivers of that order; one thread at a time.
+/** Describe the @p index-th transport, by the order of preference in this process's environment.
+ * For that, index 0 loads, opens and closes the network drivers of that order; one thread at a
+ * time.
  * Errors: MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_CONFIG (malformed
  * environment), MEMSPAN_ERR_CONFLICT (a job uses the drivers), MEMSPAN_ERR_INVALID (info NULL,
  * struct_size not set). */

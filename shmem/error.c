@@ -107,7 +107,7 @@ static void print_line(const char *what, const char *text)
     if (length > 0) {
         size_t size    = ((size_t)length < sizeof line) ? (size_t)length : (sizeof line - 1);
         line[size - 1] = '\n';
-        /* Where standard error is closed there is no place to say so. */
+        /* Where standard error is closed there is no place to report it. */
         if (write(STDERR_FILENO, line, size) < 0) {
             return;
         }

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_ERROR_H
 #define MEMSPAN_SHMEM_ERROR_H
 
-/* How the SHMEM layer says that something is wrong.
+/* Errors of the SHMEM layer.
  *
  * A call that can return a status or NULL leaves a record (memspan_error_last()) with the reason.
  * Most OpenSHMEM calls return nothing: a wrong one is fatal, for the whole job, with words.
@@ -22,7 +22,7 @@ void msp_flush(void);
 
 /* "memspan: PE 3 of 8: ..." to standard error, then the end of the job with status 1. The message
  * names the call, the argument and its value, and a remedy. What the program has printed before is
- * written out. Of PEs that end at the same time the first one speaks. */
+ * written out. Of PEs that end at the same time the first one prints. */
 _Noreturn void msp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* The same with the calling thread's error record as the message. */

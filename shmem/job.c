@@ -82,7 +82,7 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
     found->local_count = (left < count) ? left : count;
 }
 
-/* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
+/* Where PEs do not agree on their hosts, some wait for others that do not expect them. */
 static void find_host(struct msp_bootstrap_job *found)
 {
     struct msp_network_division division = msp_transport_choice_division();
@@ -138,8 +138,8 @@ static memspan_status_t open_transport(memspan_status_t order)
     return (order == MEMSPAN_OK) ? msp_transport_open() : order;
 }
 
-/* Control memory and the transport. Where they fail on one of several hosts, or @p order says that
- * the order of transports is malformed there, the others cannot be told. */
+/* Control memory and the transport. Where they fail on one of several hosts, or @p order has the
+ * error that the order of transports is malformed there, the others cannot be informed. */
 static memspan_status_t open_control(memspan_status_t order)
 {
     memspan_status_t status = msp_control_open();
@@ -277,7 +277,7 @@ static void introduce(void)
     fflush(stdout);
 }
 
-/* Once for the job, by a PE that knows the reason; before anything ends. Before the job team can
+/* Once for the job, by a PE that has the reason; before anything ends. Before the job team can
  * vote, by each PE that does. */
 static void report(const char *what, const char *call)
 {

@@ -74,7 +74,7 @@ static size_t offset_of(const struct msp_partition *partition, const void *point
     return (size_t)((const char *)pointer - msp_segments[partition->segment].base);
 }
 
-/* Heaps speak of offsets. */
+/* Heaps use offsets. */
 static void refuse_pointer(const char *call, const struct msp_partition *partition,
                            const void *pointer)
 {

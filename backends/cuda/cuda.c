@@ -282,7 +282,8 @@ static memspan_status_t query_pointer(const struct gpu_state *state, const void 
         sizeof(questions) / sizeof(questions[0]), questions, answers, cuda_address(pointer));
 
     *answer_p = (struct gpu_pointer){.ordinal = -1};
-    /* A thread without a context, and a driver that has not started or has ended, know nothing. */
+    /* A thread without a context, and a driver that has not started or has ended, give no result.
+     */
     if ((code == CUDA_ERROR_INVALID_CONTEXT) || (code == CUDA_ERROR_NOT_INITIALIZED) ||
         (code == CUDA_ERROR_DEINITIALIZED)) {
         return MEMSPAN_OK;

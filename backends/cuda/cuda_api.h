@@ -178,7 +178,7 @@ enum cuda_constant {
 #undef CUDA_CONSTANT
 };
 
-/* Where a device number is asked for, the host has this one (CU_DEVICE_CPU). */
+/* Where a call takes a device number, the host has this one (CU_DEVICE_CPU). */
 #define CUDA_DEVICE_CPU (-1)
 
 /* X(name, value): the answers that we treat apart; all others have the driver's words. */

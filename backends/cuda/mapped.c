@@ -219,7 +219,7 @@ memspan_status_t cuda_give_mapped(struct gpu_device *device, struct gpu_block *b
 
 /* ---- other processes ---- */
 
-/* The descriptor of a block, made once by the first that asks. */
+/* The descriptor of a block, made once at the first request. */
 static cuda_result_t need_descriptor(struct gpu_state *state, struct gpu_block *own, int32_t *fd_p)
 {
     cuda_result_t code = CUDA_SUCCESS;
@@ -236,7 +236,8 @@ static cuda_result_t need_descriptor(struct gpu_state *state, struct gpu_block *
     return code;
 }
 
-/* Each form that the memory was made for. One is enough; the first failure is told if none works.
+/* Each form that the memory was made for. One is enough; the first failure is reported if none
+ * works.
  */
 memspan_status_t cuda_export_mapped(const struct gpu_device *device, struct gpu_block *own,
                                     struct gpu_token *token)

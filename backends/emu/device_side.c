@@ -9,8 +9,8 @@
  * Invariant: nothing of the C library is called and no writable data but what is kept is used: this
  * file is compiled freestanding, and a test holds its object to needing no symbol but emu_*.
  *
- * It ends by itself when the program ends (a descriptor of the program's process says so), when the
- * program becomes another one (the doorbell is closed by exec), and after a fault. */
+ * It ends by itself when the program ends (a descriptor of the program's process signals it), when
+ * the program becomes another one (the doorbell is closed by exec), and after a fault. */
 
 #include "backends/emu/ring.h"
 #include "core/base/fault.h"

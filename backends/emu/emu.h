@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_BACKENDS_EMU_EMU_H
 #define MEMSPAN_BACKENDS_EMU_EMU_H
 
-/* The records of the emulated devices. README.md says how they fit together.
+/* The records of the emulated devices. README.md has the design.
  *
  * One memory file holds the memory of all devices. The program sees it twice: at the promised
- * addresses ("the arena"), open or closed as the rules say, and through a window of its own, always
+ * addresses ("the arena"), open or closed by the rules, and through a window of its own, always
  * open, by which copies and fills go. Each device is a process in which the arena lies at the same
  * addresses.
  *
@@ -42,7 +42,7 @@ struct emu_block {
     size_t size_bytes;
     memspan_kind_t kind;
     int home;
-    int resident;                   /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
+    int resident;                   /* an ordinal, or MEMSPAN_HOST: the last user */
     _Atomic uint32_t state;         /* enum emu_block_state */
     _Atomic uint32_t busy;          /* bit d: device d may use it, unwaited so far */
     _Atomic uint32_t given;         /* the same for target regions with nowait */

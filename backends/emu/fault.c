@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fault.c: a rule was broken: report it, and stop the program.
  *
- * The handler of SIGSEGV is there because MEMSPAN_DEVICES asked for emulated devices, and only
+ * The handler of SIGSEGV is there because MEMSPAN_DEVICES requested emulated devices, and only
  * then. Addresses that are no device's go to the earlier handler of the signal. For ours it
  * collects facts by system calls alone; then a thread that has been waiting since the devices were
  * opened adds the library's record of the block, and the guard, which takes locks, and the handler
@@ -57,7 +57,7 @@ static void set_state(uint32_t state)
     syscall(SYS_futex, &help.state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* ---- the thread that knows the library ---- */
+/* ---- the thread that may call the library ---- */
 
 /* The report. The handler and the thread take turns; after a time limit they may not: each takes
  * its place first. */

@@ -146,7 +146,8 @@ static void wait_for_count(struct emu_ring *ring, uint32_t seen)
     syscall(SYS_futex, &ring->done_count, FUTEX_WAIT, seen, &look, NULL, 0);
 }
 
-/* The next command is there, and the device sleeps: it was not heard. True when that goes on. */
+/* The next command is there, and the device sleeps: it missed the doorbell. True when that goes on.
+ */
 static bool is_deaf(const struct emu_device *device, int *looks)
 {
     if (atomic_load(&device->control->ring.asleep) == 0) {

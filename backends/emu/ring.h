@@ -107,7 +107,7 @@ struct emu_mapping {
     uintptr_t end;
     uint64_t offset;
     char access[4];   /* "rw-p" */
-    const char *path; /* in the buffer until the next line is asked for; "" when there is none */
+    const char *path; /* in the buffer until the next line is read; "" when there is none */
 };
 /* 0, or the error of open(). */
 long emu_maps_open(struct emu_maps *maps, char *buffer, size_t size);

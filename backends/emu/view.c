@@ -6,9 +6,9 @@
  * operand lies in it: emu_block::busy has a bit for each device, and the block is closed until
  * every launch of each has been waited for. While a target region of the program runs on the
  * processor as the device that we stand in for, all is open that the device reaches: the region's
- * code is in this process, and nothing tells it from the host's. Managed memory that a region with
- * nowait was given is closed when the region has ended (emu_block::given) until the program waits:
- * only that, for a program may well use its other memory meanwhile. */
+ * code is in this process, and looks like the host's. Managed memory that a region with nowait was
+ * given is closed when the region has ended (emu_block::given) until the program waits: only that,
+ * for a program may well use its other memory meanwhile. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"

@@ -110,7 +110,7 @@ struct gpu_device {
     struct gpu_facts facts;
     _Atomic uint64_t managed_bytes; /* given and not given back */
     pthread_mutex_t lock;
-    atomic_uint epoch;           /* how often it was reset, as far as we know */
+    atomic_uint epoch;           /* how often it was reset, as far as detected */
     struct gpu_queue *queue;     /* the device's own, made when first needed */
     struct gpu_queue *forgotten; /* such of earlier epochs */
 };
@@ -157,7 +157,7 @@ struct gpu_pointer {
     bool on_host; /* meaningless for managed memory */
     int ordinal;
     char *base;
-    size_t size_bytes; /* 0: not told */
+    size_t size_bytes; /* 0: not reported */
 };
 
 /* What a device is entered for. */
@@ -206,7 +206,7 @@ struct gpu_blocks {
 
 /* A driver. Functions that answer a gpu_result_t make one call; a call that this version of the
  * driver lacks has the name NULL and code 0. Those that return a status have recorded their
- * failure. A device is current where no comment says otherwise. */
+ * failure. A device is current where no comment denies it. */
 struct gpu_driver {
     const char *name;                   /* the backend's */
     const char *title;                  /* in messages: "CUDA" */
@@ -256,7 +256,7 @@ struct gpu_driver {
     void (*fill_capabilities)(struct gpu_device *device);
     memspan_reach_t (*reach_host)(const struct gpu_device *home, memspan_kind_t kind);
     memspan_reach_t (*reach_own)(const struct gpu_device *from, memspan_kind_t kind);
-    /* Not the device's own memory; NONE: as reach_own() of both says. */
+    /* Not the device's own memory; NONE: by reach_own() of both. */
     memspan_reach_t (*reach_peer)(const struct gpu_device *home, memspan_kind_t kind,
                                   const struct gpu_device *from);
 
@@ -326,8 +326,8 @@ enum gpu_name {
 
 /* status.c: errors. */
 
-/* Record that a call failed while doing what the format says; returns the status that fits. The
- * thread's last error in the driver is taken away: it was not the program's. */
+/* Record that a call failed during the work that the format describes; returns the status that
+ * fits. The thread's last error in the driver is taken away: it was not the program's. */
 memspan_status_t gpu_error(const struct gpu_state *state, gpu_result_t answer, const char *format,
                            ...) __attribute__((format(printf, 3, 4), cold));
 /* Record a failure that no call of the driver reported. */
@@ -336,7 +336,7 @@ memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t stat
     __attribute__((format(printf, 4, 5), cold));
 /* Log a failure that does not concern the caller, as a warning; true for an answer of success. */
 bool gpu_log_failure(const struct gpu_state *state, gpu_result_t answer, const char *what);
-/* The same for a call that a driver may say it lacks, where that changes nothing: information. */
+/* The same for a call that a driver may lack, where that changes nothing: information. */
 bool gpu_log_lack(const struct gpu_state *state, gpu_result_t answer, const char *what);
 /* The same for a failure that is in the thread's record. */
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);

@@ -66,7 +66,7 @@ static memspan_status_t look_for_theirs(const struct gpu_state *state, const cha
         if ((p.known != *known_p) || (p.known && (p.managed || !p.on_host))) {
             return refuse_part(state, address, size_bytes);
         }
-        /* Where the range is not told, the last byte stands for the rest. */
+        /* Where the driver does not report the range, the last byte stands for the rest. */
         at = (p.known && (p.size_bytes > 0) && (next > at)) ? next
                                                             : ((at == end - 1) ? end : end - 1);
     }

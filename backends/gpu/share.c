@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards. A
- * token says which forms it has: plain memory has the driver's own handle, mapped memory has
- * others. */
+ * token lists its forms: plain memory has the driver's own handle, mapped memory has others. */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>

@@ -115,7 +115,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
     } else {
-        status = wait(queue); /* destroying it neither waits nor tells how work ended */
+        status = wait(queue); /* destroying it neither waits nor reports how work ended */
         gpu_queue_drop(queue);
     }
     gpu_leave(&visit);
@@ -373,7 +373,8 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no memory that %s knows of",
                           pointer, state->driver->title);
     }
-    /* Of ours the library knows better: it is spare space, or memory that is not in use now. */
+    /* Of ours the library has a better record: it is spare space, or memory that is not in use now.
+     */
     if ((gpu_block_base(state, pointer) != NULL) || (gpu_block_base(state, p.base) != NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* describe.c: the devices' properties, read once when the backend is opened.
  *
- * No attribute tells reliably at which address a device sees host pages: one page of our own is
+ * No attribute reports reliably at which address a device sees host pages: one page of our own is
  * tried, and every import reports its address. */
 
 #include "backends/gpu/request.h"
@@ -22,7 +22,7 @@ static void fill_facts(struct gpu_device *device)
     struct hip_facts *own       = &hip_device(device)->facts;
 
     f->multiprocessors = gpu_attribute(device, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
-    /* Every HIP for AMD has one address space; ROCm 5 does not know the question. */
+    /* Every HIP for AMD has one address space; ROCm 5 lacks the attribute. */
     f->unified_addressing = gpu_attribute(device, HIP_ATTRIBUTE_UNIFIED_ADDRESSING, 1) > 0;
     f->integrated         = gpu_has(device, HIP_ATTRIBUTE_INTEGRATED);
     f->managed = (hip->hipMallocManaged != NULL) && gpu_has(device, HIP_ATTRIBUTE_MANAGED_MEMORY);
@@ -40,8 +40,8 @@ static void fill_facts(struct gpu_device *device)
                       (gpu_attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
 }
 
-/* What a file of a node says; "" where it cannot be read: a container shows the nodes of all GPUs,
- * and opens those of its own. */
+/* The value in a file of a node; "" where it cannot be read: a container shows the nodes of all
+ * GPUs, and opens those of its own. */
 static void read_node(const char *folder, int node, const char *file, char *text, size_t size)
 {
     char path[256];

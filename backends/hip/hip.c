@@ -67,7 +67,7 @@ static void forget_error(const struct gpu_state *state)
 
 /* ---- the current device ---- */
 
-/* Memory and streams are found by their addresses and handles: to give back or to ask, no device
+/* Memory and streams are found by their addresses and handles: to give back or to query, no device
  * need be current. */
 static memspan_status_t enter(struct gpu_device *device, enum gpu_purpose purpose, int *before_p)
 {
@@ -277,7 +277,7 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
                : MEMSPAN_OK;
 }
 
-/* The range of an address; HIP tells it by another call, which older versions refuse for some
+/* The range of an address; HIP has another call for it, which older versions refuse for some
  * memory. */
 static void fill_range(const struct gpu_state *state, const void *pointer,
                        struct gpu_pointer *answer)
@@ -298,7 +298,8 @@ static void fill_range(const struct gpu_state *state, const void *pointer,
 }
 
 /* The numbers of memory types changed with ROCm 6, under the same name of the call. And of an
- * address that HIP has never seen, ROCm 5 says that the value is invalid, newer ones say type 0. */
+ * address that HIP has never seen, ROCm 5 returns that the value is invalid, newer ones return type
+ * 0. */
 static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
                                       struct gpu_pointer *answer_p)
 {
@@ -348,7 +349,7 @@ static memspan_status_t export_by_hip(const struct gpu_device *device, const voi
     return MEMSPAN_OK;
 }
 
-/* HSA's says where in the buffer the memory starts. */
+/* HSA's has the offset of the memory in the buffer. */
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
 {

@@ -15,7 +15,7 @@ enum hip_part { HIP_PART_BASIC, HIP_PART_COMBINE, HIP_PARTS };
 
 /* What the driver answered about a device, once, beside struct gpu_facts. */
 struct hip_facts {
-    unsigned target; /* 90010 for gfx90a; 0 where the kernel does not tell */
+    unsigned target; /* 90010 for gfx90a; 0 where the kernel does not report it */
     bool host_xgmi;  /* it is linked to the processor by xGMI, not by PCI Express alone */
     bool large_bar;  /* the host reaches all of its memory */
     bool fine_grain; /* ... and fine-grained memory of it can be had */

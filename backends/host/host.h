@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BACKENDS_HOST_HOST_H
 #define MEMSPAN_BACKENDS_HOST_HOST_H
 
-/* What the files of this room share. README.md says how they fit together. */
+/* What the files of this room share. README.md has the design. */
 
 #include <memspan/backend.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum host_huge_pages { HUGE_PAGES_OFF, HUGE_PAGES_ADVISE, HUGE_PAGES_ON };
 struct host {
     const memspan_services_t *services;
     enum host_huge_pages huge_pages;
-    atomic_bool said_unbound; /* the log has said why memory is bound to no node */
+    atomic_bool said_unbound; /* the log has the reason why memory is bound to no node */
 };
 
 /* memory.c */
@@ -47,14 +47,14 @@ memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size
 /* True when that many bytes of reserved huge pages are free now. */
 bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes);
 
-/* place.c: put the pages of a fresh block where the request wants them. Sets block->node. */
+/* place.c: put the pages of a fresh block on the request's nodes. Sets block->node. */
 memspan_status_t host_place(struct host *host, const memspan_request_t *request,
                             memspan_block_t *block);
 
 memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p);
 
-/* True when the request says something about nodes. */
+/* True when the request names nodes. */
 bool host_place_is_wanted(const memspan_request_t *request);
 
 /* describe.c */

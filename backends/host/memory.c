@@ -2,7 +2,7 @@
 /* memory.c: one request, one mapping.
  *
  * Order matters: map, choose the nodes, then lock, because locking touches the pages and they must
- * land where they were wanted. A request that names no node and is not pinned stops after mmap()
+ * land on the requested nodes. A request that names no node and is not pinned stops after mmap()
  * and the advice about huge pages. */
 
 #include "backends/host/host.h"
@@ -63,7 +63,7 @@ static size_t choose_page_size(const struct host *host, const memspan_request_t 
     return 0;
 }
 
-/* Base pages are asked for by name, or by parts of less than a huge page, each on the next node. */
+/* Base pages are requested by name, or by parts of less than a huge page, each on the next node. */
 static bool wants_base_pages(const memspan_request_t *request)
 {
     return (request->page_size_bytes != 0) ||
@@ -103,7 +103,7 @@ static memspan_status_t map_block(const struct host *host, const memspan_request
     status = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                             &block->size_bytes);
     if ((status != MEMSPAN_OK) && (page_size != request->page_size_bytes)) {
-        /* Another process took the reserved pages meanwhile; they were not asked for by name. */
+        /* Another process took the reserved pages meanwhile; they were not requested by name. */
         page_size = 0;
         status    = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                                    &block->size_bytes);
@@ -179,8 +179,8 @@ memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *bloc
     return MEMSPAN_OK;
 }
 
-/* Once a part is unmapped, the kernel's daemon for huge pages would fill the holes again: it is
- * told not to. Pages that are huge already stay so, but for those that have holes. */
+/* Once a part is unmapped, the kernel's daemon for huge pages would fill the holes again: an advice
+ * forbids it. Pages that are huge already stay so, but for those that have holes. */
 int host_purge(void *state, int ordinal, const memspan_block_t *block, void *address,
                size_t size_bytes, int first)
 {

@@ -152,7 +152,7 @@ static void drop(char *to, size_t size_bytes, size_t mapped_bytes)
 }
 
 /* By the kernel's call: UCX replaces mremap() of the process by one that ignores where to. The
- * second step is for such libraries: they see by calls of munmap() that pages which they know are
+ * second step is for such libraries: they learn by calls of munmap() that registered pages are
  * gone. */
 static bool move_pages(char *from, size_t from_bytes, char *to, size_t to_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what a device is, asked once when the backend is opened. OpenCL never tells how much
- * memory is free. */
+/* describe.c: a device's properties, read once when the backend is opened. OpenCL has no query for
+ * free memory. */
 
 #include "backends/gpu/request.h"
 #include "backends/opencl/opencl.h"
@@ -15,7 +15,7 @@ static bool query_info(const struct opencl_device *device, cl_uint what, size_t 
            OPENCL_SUCCESS;
 }
 
-/* A text of any length, cut to @p size; "" when the driver does not tell. */
+/* A text of any length, cut to @p size; "" when the driver does not report it. */
 static void query_text(const struct opencl_device *device, cl_uint what, char *text, size_t size)
 {
     const struct opencl_calls *cl = &device->platform->state->cl;

@@ -149,7 +149,7 @@ static memspan_access_t access_of(const struct opencl_device *home, memspan_kind
         return MEMSPAN_ACCESS_LOCAL;
     case MEMSPAN_KIND_HOST_PINNED:
         return host ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
-    default: /* OpenCL does not tell on which side coherent memory is */
+    default: /* OpenCL does not report on which side coherent memory is */
         return MEMSPAN_ACCESS_REMOTE;
     }
 }

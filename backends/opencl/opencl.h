@@ -85,7 +85,8 @@ struct opencl_device {
     _Atomic(enum opencl_same) same; /* written under the lock, read by anyone */
     cl_program programs[OPENCL_PARTS];
     cl_kernel kernels[OPENCL_KERNEL_COUNT];
-    uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation they know of */
+    uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation when they were last
+                                                   checked */
     bool kernels_hold[OPENCL_KERNEL_COUNT];     /* they hold a list of blocks */
 };
 
@@ -123,8 +124,8 @@ struct opencl_state {
 /* "CL_OUT_OF_RESOURCES", or "" for a number that is not in the list. */
 const char *opencl_status_text(cl_int code);
 
-/* Record that @p call answered @p code while doing what the format says; returns the status that
- * fits the code. */
+/* Record that @p call answered @p code during the work that the format describes; returns the
+ * status that fits the code. */
 memspan_status_t opencl_error(const struct opencl_state *state, const char *call, cl_int code,
                               const char *format, ...) __attribute__((format(printf, 4, 5), cold));
 
@@ -146,7 +147,7 @@ memspan_status_t opencl_platform_need_context(struct opencl_platform *platform);
 
 /* describe.c: what a device is. */
 
-/* Ask the driver everything about a device, once. False: leave it out (the log says why). */
+/* Ask the driver everything about a device, once. False: leave it out (the log has the reason). */
 bool opencl_device_fill(struct opencl_device *device, int ordinal, int index);
 memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
@@ -165,7 +166,7 @@ bool opencl_may_import(const struct opencl_device *device);
 /* True when its device memory is fine-grain: the host copies it without its driver. */
 bool opencl_device_is_fine(const struct opencl_device *device);
 
-/* queue.c: command queues and waiting. All with the lock held unless said otherwise. */
+/* queue.c: command queues and waiting. All with the lock held unless noted. */
 
 memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_queue **queue_p);
 void opencl_queue_unref(struct opencl_queue *queue);

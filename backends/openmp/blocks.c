@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks.c: the live blocks, so that a copy knows on which device an address lives.
+/* blocks.c: the live blocks, so that a copy finds the device of an address.
  *
  * Blocks are coarse and few; a sorted array is enough. Invariant: ascending, no two overlap (the
  * runtime gives addresses that are valid everywhere they were promised, and device memory of two

@@ -113,7 +113,7 @@ no_memory:
                                   request->size_bytes, memspan_kind_name(request->kind));
 }
 
-/* Put host pages on the nodes that were asked for. */
+/* Put host pages on the requested nodes. */
 static memspan_status_t place_pages(const struct openmp *openmp, const memspan_request_t *request,
                                     memspan_block_t *block)
 {

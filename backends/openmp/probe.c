@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* probe.c: is a device's memory the host's?
  *
- * No OpenMP call tells. Two facts together do: memory of omp_target_alloc() is ordinary anonymous
- * memory of this process (a driver maps device memory from its own file, or not at all), and
- * omp_target_memcpy() from the device reads values of plain stores, and the reverse (a remote
+ * There is no OpenMP call for it. Two facts together do: memory of omp_target_alloc() is ordinary
+ * anonymous memory of this process (a driver maps device memory from its own file, or not at all),
+ * and omp_target_memcpy() from the device reads values of plain stores, and the reverse (a remote
  * device whose addresses happen to be ours as well fails this). Memory that the kernel gives to
  * this process is coherent among its processors, so such a device may use it together with the
  * host, atomics included: it runs on these processors. Clang's x86-64 and aarch64 devices do. */

@@ -58,7 +58,7 @@ void cli_environment_print(void);
 char **cli_environment_make(char *const *base, const char *const *dropped, char *const *settings);
 
 /* options.c: the command line as a table: a row an option, from which parser and --help are made.
- * Not getopt_long(), which guesses abbreviations and cannot say which option was probably meant.
+ * Not getopt_long(), which guesses abbreviations and does not report the nearest option.
  *
  * "--name value" and "--name=value" are the same; a single letter may have its value attached
  * ("-n4"). The order of options does not matter; the last of two counts. */
@@ -126,7 +126,7 @@ struct cli_usage {
 enum cli_outcome {
     CLI_PARSED,
     CLI_SHOWN,  /* --help, --version or --complete (for shells): its text is on standard output */
-    CLI_REFUSED /* a message has said which word is wrong and why; some values may be set */
+    CLI_REFUSED /* a message has named the wrong word and the reason; some values may be set */
 };
 
 /* Read @p argv from element 1. With operands, *@p operand_p is the index of the first one;

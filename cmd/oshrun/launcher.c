@@ -300,7 +300,7 @@ static bool is_on_path(const char *name)
     return false;
 }
 
-/* MPICH's mpirun has that name too, and speaks no PMIx. */
+/* MPICH's mpirun has that name too, and has no PMIx. */
 static bool is_really(const struct launcher *launcher)
 {
     char command[64];

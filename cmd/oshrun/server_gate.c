@@ -37,7 +37,7 @@ struct header {
 struct gate {
     int socket;
     int passed_fd; /* of the pipe, to write */
-    int taken_fd;  /* of the pipe, to read: the number that libpmix knows */
+    int taken_fd;  /* of the pipe, to read: libpmix's number of it */
     int count;
     struct {
         int fd;

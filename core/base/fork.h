@@ -6,7 +6,7 @@
  * held while the process forks, so none stays held by a thread that the child does not have.
  *
  * Each room lists its own items: an item is a constant in the section "msp_fork", which the linker
- * makes an array of. So nothing has to be registered, and base knows no room. Items are done in
+ * makes an array of. So nothing has to be registered, and base names no room. Items are done in
  * ascending rank before a fork, and in descending rank after it. */
 
 #include "core/base/lock.h"

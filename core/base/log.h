@@ -7,7 +7,7 @@
 
 #include <memspan/backend.h> /* enum memspan_log_level */
 
-/* The level in force; -1 until the first line asks the options for it. */
+/* The level in force; -1 until the first line reads the options. */
 extern int msp_log_level_in_force;
 
 /* True when @p level is printed. */

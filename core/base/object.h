@@ -49,7 +49,7 @@ size_t msp_object_scope(msp_object_t object, msp_object_t *scope);
  * that it takes from others. False when it takes none, or the linker has not bound the name yet and
  * nothing that is visible everywhere defines it.
  *
- * An unbound name of an object that the program opened is asked of dlsym(): not where a lock is
+ * An unbound name of an object that the program opened is looked up by dlsym(): not where a lock is
  * held. */
 bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *address_p);
 

@@ -20,8 +20,8 @@ MSP_OF_OMP memspan_allocator_h msp_omp_default_allocator(void);
 MSP_OF_OMP uint64_t msp_omp_allocator_scope(bool team);
 MSP_OF_OMP memspan_allocator_h msp_omp_allocator_of_vendor(memspan_allocator_h allocator);
 
-/* The default allocator of the calling task (def-allocator-var); may be a handle that only the
- * OpenMP runtime knows. */
+/* The default allocator of the calling task (def-allocator-var); may be a handle of the OpenMP
+ * runtime's own. */
 static inline memspan_allocator_h msp_allocator_default(void)
 {
     return (msp_omp_default_allocator == NULL) ? MEMSPAN_ALLOCATOR_DEFAULT

@@ -59,7 +59,7 @@ static inline size_t msp_round_up(size_t n, size_t power_of_two)
     return (n > SIZE_MAX - mask) ? 0 : ((n + mask) & ~mask);
 }
 
-/* Size of a base page, asked once. Two threads may both ask; they get the same answer. */
+/* Size of a base page, read once. Two threads may both read it; they get the same value. */
 static inline size_t msp_page_size(void)
 {
     static size_t page_size;

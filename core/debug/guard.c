@@ -624,7 +624,7 @@ static bool is_word(const char *text, size_t length, const char *word)
     return (strlen(word) == length) && (strncmp(text, word, length) == 0);
 }
 
-/* Reads the words of MEMSPAN_DEBUG; true when the guard is wanted. */
+/* Reads the words of MEMSPAN_DEBUG; true when the guard is requested. */
 static bool read_words(void)
 {
     struct msp_guard_settings settings = {false, false, false};

@@ -15,7 +15,7 @@
 #include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 
-/* Begin, when the environment asks for it. */
+/* Begin, when the environment requests it. */
 void msp_guard_start(void);
 
 memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed_p,
@@ -29,7 +29,7 @@ bool msp_guard_find(const void *address, struct msp_block_view *view_p);
 void msp_guard_trim(void);
 
 /* @p call ("free", "realloc") was given an address that starts no block: describe the address. Ends
- * the program unless the user wants it to go on. */
+ * the program unless the user's setting lets it go on. */
 void msp_guard_refused(const void *address, const char *call);
 
 /* For a signal handler: whether @p address lies in a page that the guard has closed, and a copy of
@@ -84,7 +84,7 @@ static inline void *msp_block_resize(void *address, size_t size_bytes, size_t al
 }
 
 /* @p call was given an address that starts no block, and has refused it. It may be the first call
- * of all, so the environment is asked first. */
+ * of all, so the environment is read first. */
 static inline void msp_block_refused(const void *address, const char *call)
 {
     msp_watch_start();

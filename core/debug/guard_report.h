@@ -9,7 +9,7 @@
 enum msp_guard_fault {
     MSP_GUARD_DOUBLE_FREE,   /* the block was freed before */
     MSP_GUARD_INTERIOR,      /* the address lies in the block, or in its red zone */
-    MSP_GUARD_WILD,          /* in memory of Memspan, where no block is known */
+    MSP_GUARD_WILD,          /* in memory of Memspan, outside of any block */
     MSP_GUARD_STRANGER,      /* not in memory of Memspan */
     MSP_GUARD_DAMAGED,       /* the red zone was written to */
     MSP_GUARD_WRITTEN_FREED, /* the block was written to after its free */
@@ -30,10 +30,10 @@ struct msp_guard_leak {
     uint64_t bytes;
 };
 
-/* How the user wants it. Set before the guard is on. */
+/* The user's setting. Set before the guard is on. */
 struct msp_guard_settings {
     bool goes_on;  /* after a finding */
-    bool fails;    /* the exit status says that something was found */
+    bool fails;    /* the exit status shows that there was a finding */
     bool no_leaks; /* are reported */
 };
 extern struct msp_guard_settings msp_guard_settings;
@@ -41,8 +41,8 @@ extern struct msp_guard_settings msp_guard_settings;
 /* True when anything was reported. */
 bool msp_guard_reported(void);
 
-/* Print a finding; ends the program unless the user wants it to go on. No lock of the library may
- * be held. */
+/* Print a finding; ends the program unless the user's setting lets it go on. No lock of the library
+ * may be held. */
 void msp_guard_report(const struct msp_guard_finding *finding);
 
 /* Print which block was missed by an access that a closed page has stopped, and from where: return

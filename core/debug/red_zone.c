@@ -29,7 +29,7 @@ enum {
     FRONT_MAX     = 1 << 16,
 };
 
-/* Managed memory is the host's only while the device rests, so its driver is asked. */
+/* Managed memory is the host's only while the device rests, so its driver fills it. */
 static enum msp_red_zone_reach reach_of(const struct msp_provider *p)
 {
     const memspan_backend_t *table = p->spec.device->table;

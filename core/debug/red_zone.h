@@ -37,9 +37,9 @@ struct msp_red_zone_damage {
     bool before;         /* the block; else behind it */
 };
 
-/* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or a
- * backend that checks asked for some of its own. False when the sum overflows. raw and address are
- * set by msp_red_zone_raise(). */
+/* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or
+ * requested from a backend that checks. False when the sum overflows. raw and address are set by
+ * msp_red_zone_raise(). */
 bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
                        bool pages, struct msp_red_zone *zone_p);
 
@@ -52,7 +52,7 @@ void msp_red_zone_plan_bare(struct msp_provider *provider, size_t size_bytes, si
  * huge pages, too many mappings, no fill) are left out and marked in the record. */
 void msp_red_zone_raise(struct msp_red_zone *zone, void *raw);
 
-/* False when the pattern is not whole. With @p host_only a driver is not asked. */
+/* False when the pattern is not whole. With @p host_only no driver is called. */
 bool msp_red_zone_check(const struct msp_red_zone *zone, bool host_only,
                         struct msp_red_zone_damage *damage_p);
 

@@ -184,7 +184,7 @@ static void add_device(memspan_allocator_stats_t *sum, const struct msp_device *
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static memspan_status_t refuse_null(void)
 {

@@ -38,7 +38,7 @@ static bool ended;              /* and the watch flag is still to be cleared, wi
 static bool child_without_file; /* a forked child opens its file with its first event */
 static int process;
 
-static _Thread_local int thread_number; /* 0: not asked yet */
+static _Thread_local int thread_number; /* 0: not read yet */
 
 /* ---- text ---- */
 

@@ -8,7 +8,7 @@
 
 struct msp_allocator;
 
-/* Begin, if the environment asks for it: sets MSP_WATCH_TRACE. */
+/* Begin, if the environment requests it: sets MSP_WATCH_TRACE. */
 void msp_trace_start(void);
 
 void msp_trace_allocated(const struct msp_block_view *block);

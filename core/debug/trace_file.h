@@ -12,7 +12,7 @@
 enum msp_trace_file_result {
     MSP_TRACE_FILE_OK,
     MSP_TRACE_FILE_FULL,   /* the limit is reached */
-    MSP_TRACE_FILE_FAILED, /* a write failed; msp_trace_file_problem() says why */
+    MSP_TRACE_FILE_FAILED, /* a write failed; msp_trace_file_problem() has the reason */
 };
 
 /* Create the file that @p pattern names: %p is the process, %% a percent sign. @p child: of a fork,

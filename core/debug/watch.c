@@ -207,7 +207,7 @@ static void request_event(enum msp_hook hook, struct msp_allocator *asked,
     struct msp_error_saved saved;
     int saved_errno = errno;
 
-    msp_error_save(&saved); /* why it failed is what the caller will ask */
+    msp_error_save(&saved); /* the caller will read the reason of the failure */
     if (on(MSP_WATCH_TRACE)) {
         msp_trace_request(asked, given, size_bytes, address);
     }

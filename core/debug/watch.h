@@ -4,8 +4,8 @@
 
 /* Events of allocations, for a program's hooks, the trace and the guard.
  *
- * The calls below are made at the level of the public calls: an event for what the program asked
- * for, none for what the library does on its way (the second block of a reallocation that moves).
+ * The calls below are made at the level of the public calls: an event for the program's request,
+ * none for the library's own steps (the second block of a reallocation that moves).
  *
  * Events are reported with no lock of the library held. The order of those of one address is that
  * of its life in every thread: a block is reported before the program has its address, and its end
@@ -14,8 +14,8 @@
 #include "core/engine/store.h"
 #include "core/engine/watch_flag.h"
 
-/* Called before an allocator's first plan is made, hence before its first block: what the
- * environment asks to be watched begins. Any number of times, on any thread. */
+/* Called before an allocator's first plan is made, hence before its first block: the environment's
+ * requests for watching take effect. Any number of times, on any thread. */
 void msp_watch_start(void);
 
 /* ---- events; only called while msp_watching() ---- */

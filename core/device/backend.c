@@ -4,7 +4,7 @@
  * The list is fixed at first use: the built-in tables, then those that MEMSPAN_BACKEND_PATH names.
  * A slot is opened when something first needs its devices, under open_lock, and never closed:
  * memory of it may outlive every handle. Opening a driver can take seconds, so nothing else is done
- * under that lock, and the host's backend is opened without asking for any other. */
+ * under that lock, and the host's backend is opened without any other. */
 
 #include "core/device/backend.h"
 #include "core/base/error.h"
@@ -614,7 +614,7 @@ memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *inf
     return msp_struct_write(info_p, &info, sizeof(info));
 }
 
-/* Options are known when the backends are, which have some of them. */
+/* Options are complete when the backends are loaded, which have some of them. */
 int memspan_option_count(void)
 {
     ensure_list();

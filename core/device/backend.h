@@ -25,8 +25,8 @@ struct msp_backend_slot {
 /* Written by cmake/MemspanBackend.cmake; ends with NULL. */
 extern const memspan_backend_t *const msp_backends_built_in[];
 
-/* The host's backend, opened. NULL only when it cannot work at all (the thread's error says why).
- * Opens nothing else. */
+/* The host's backend, opened. NULL only when it cannot work at all (the thread's error has the
+ * reason). Opens nothing else. */
 const struct msp_backend_slot *msp_backend_of_host(void);
 
 /* Number of backends; loads plug-ins on first use, opens no driver. */

@@ -2,8 +2,8 @@
 /* device.c: device numbers.
  *
  * A backend that numbers devices for the OpenMP runtime comes first, as 0 .. n-1; the number n then
- * means the host, and devices that only we know follow from n+1, if MEMSPAN_DEVICES names them.
- * Without such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
+ * means the host, and devices of our own follow from n+1, if MEMSPAN_DEVICES names them. Without
+ * such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
 
 #include "core/device/device.h"
 #include "core/base/error.h"
@@ -34,7 +34,7 @@ static memspan_status_t table_status;
 static char table_problem[256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 /* This thread is in load_table(). A driver that is being opened, here or on a thread of its own,
- * may ask us how many devices there are (libomp calls __tgt_get_num_devices of any library): none
+ * may call us for the number of devices (libomp calls __tgt_get_num_devices of any library): none
  * yet.
  */
 static _Thread_local bool loading;

@@ -12,11 +12,11 @@ struct msp_device {
     void *state;
     int number;                 /* MEMSPAN_HOST, or the OpenMP device number */
     int ordinal;                /* in its backend */
-    memspan_device_info_t info; /* as found; free_bytes is asked again when it matters */
+    memspan_device_info_t info; /* as found; free_bytes is read again when it matters */
 };
 
-/* The host, whose info is not filled unless msp_device_find() has been asked for it: allocating
- * needs none of it. NULL only when there is no host memory at all (the thread's error says why). */
+/* The host, whose info is not filled unless msp_device_find() was called for it: allocating needs
+ * none of it. NULL only when there is no host memory at all (the thread's error has the reason). */
 const struct msp_device *msp_device_of_host(void);
 
 /* The device with that number; MEMSPAN_HOST and memspan_host_device() are the host. NULL with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opening.c: a driver is opened, and a plug-in asked for its table, under a time limit.
+/* opening.c: a driver is opened, and a plug-in's table fetched, under a time limit.
  *
  * Drivers hang while they start: a device that does not come back from a reset, a service that does
  * not answer. A thread of ours waits for them; when time is up it is left behind, with all that it
@@ -18,7 +18,7 @@
 #include <time.h>
 
 struct opening {
-    memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
+    memspan_backend_entry_t entry; /* of a plug-in whose table is fetched; NULL: open it */
     const memspan_backend_t *table;
     struct msp_driver *driver; /* of the table, when it is opened */
     bool is_plugin;

@@ -4,7 +4,7 @@
 
 #include "core/device/driver.h"
 
-/* More devices of one backend are not believed. */
+/* A larger number of devices of one backend is refused. */
 enum { MSP_OPENING_DEVICES_MAX = 1024 };
 
 /* Call open() of @p driver and then device_count(), for MEMSPAN_DRIVER_TIMEOUT seconds at most

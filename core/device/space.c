@@ -194,7 +194,7 @@ struct request {
     enum msp_base_hint hint;
     bool host;
     int devices[DEVICES_LISTED_MAX];
-    const struct msp_device *found[DEVICES_LISTED_MAX]; /* same order; the host last, if asked */
+    const struct msp_device *found[DEVICES_LISTED_MAX]; /* same order; the host, if any, last */
     size_t device_count;
 };
 

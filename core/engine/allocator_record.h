@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_ENGINE_ALLOCATOR_RECORD_H
 
 /* An allocator as the core sees it. Records are never freed, only used again under another
- * generation of the handle, so a stale handle leads to a record that says so. */
+ * generation of the handle, so a stale handle leads to a record that shows it. */
 
 #include "core/engine/account.h"
 #include "core/engine/provider.h"
@@ -22,7 +22,7 @@ struct msp_plan {
     size_t
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
-    bool serves; /* exact, or a stronger kind of memory that keeps all that was asked for */
+    bool serves; /* exact, or a stronger kind of memory that keeps all requested properties */
     bool migratable;
     char why[512];
     int *nodes;

@@ -14,7 +14,7 @@ enum {
 
 enum state { UNKNOWN, DENSE, SPARSE };
 
-/* Only ordinary host memory has a choice: other pages are locked, imported or of a size asked for.
+/* Only ordinary host memory has a choice: other pages are locked, imported or of a requested size.
  */
 static bool chooses(const struct msp_provider *p, size_t size_bytes)
 {

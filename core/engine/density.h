@@ -25,7 +25,8 @@ struct msp_request;
 struct msp_density {
     _Atomic(const unsigned char *) address; /* the next measurement; NULL: nothing */
     atomic_size_t size_bytes;
-    atomic_bool huge; /* it has huge pages: full regions say little, empty ones say sparse */
+    atomic_bool
+        huge; /* it has huge pages: full regions prove little, empty ones prove sparse use */
     atomic_int state;
 };
 

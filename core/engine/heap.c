@@ -49,7 +49,7 @@ void msp_heap_put_record(struct msp_heap *heap)
     msp_unlock(&unused_lock);
 }
 
-/* What a heap may use without asking. */
+/* The credit that a heap may use without a charge. */
 static int64_t first_credit(const struct msp_account *account)
 {
     if (account->by_thread) {

@@ -215,7 +215,7 @@ out_leave:
 bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks);
 
 /* True, counted and recorded, when nothing can come of a request: its allocator's pool_size is used
- * up, no credit is lent, and its fallback is NULL. Asks only what the calling thread's heap knows.
+ * up, no credit is lent, and its fallback is NULL. Reads the calling thread's heap alone.
  */
 bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
 

@@ -6,8 +6,8 @@
  * from its own bin or one that is at most an eighth larger.
  *
  * The cached bytes are bounded for the process: a cache keeps no more than it has been lent, in
- * steps, of one sum. It goes back when it has waited for the decay time, by whichever thread
- * notices, and before anything is refused for want of memory. */
+ * steps, of one sum. It goes back when it has waited for the decay time, by the thread that
+ * notices, and before a request fails for lack of memory. */
 
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
@@ -312,7 +312,7 @@ static inline __attribute__((always_inline)) void keep_charged(struct msp_heap *
     msp_heap_note_least(heap);
     heap->credit += (int64_t)(r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES);
     heap->freed_count++;
-    put(heap->cache, r); /* it has no size asked for then */
+    put(heap->cache, r); /* it has no requested size then */
     if (MSP_UNLIKELY(heap->credit > heap->credit_most)) {
         msp_heap_return_credit(heap);
     }

@@ -94,7 +94,7 @@ void msp_heap_drain(struct msp_heap *heap)
         /* Before the collecting: a thread that frees afterwards must be able to announce it again.
          */
         atomic_store_explicit(&slab->announced, false, memory_order_seq_cst);
-        /* One that comes late may tell of a slab that has been found, and filled again, since. */
+        /* A late one may announce a slab that has been found, and filled again, since. */
         if ((atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread) &&
             (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
             ((msp_slab_state(slab) == MSP_SLAB_FULL) ||
@@ -118,8 +118,8 @@ static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
     }
 }
 
-/* Before more memory is asked for: slabs with few free objects, and those whose announcement was
- * lost because they changed hands at that moment. */
+/* Before more memory is taken: slabs with few free objects, and those whose announcement was lost
+ * because they changed hands at that moment. */
 static void look_at_full(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->full[c];

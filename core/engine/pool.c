@@ -33,7 +33,7 @@ struct msp_pool {
     size_t divided_bytes; /* in chunks that are divided */
     size_t exact_bytes;   /* of them, in chunks taken for one block */
     size_t empty_bytes;   /* of them, in chunks without a block */
-    size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
+    size_t grown_bytes;   /* divided_bytes when the pool's growth was last reported */
     uint64_t settled_at_ms;
     _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and free objects of slabs */
 
@@ -138,8 +138,8 @@ static size_t exact_size_for(const struct msp_pool *pool, size_t least)
     return (size > pool->provider->chunk_max_bytes) ? least : size;
 }
 
-/* What a chunk must have for a block: so much that the bins are sure to find it there, now and when
- * it is asked for again; and of a large block no more. */
+/* What a chunk must have for a block: so much that the bins are sure to find it there, now and at
+ * the next request; and of a large block no more. */
 static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t align_bytes)
 {
     uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);

@@ -61,9 +61,9 @@ static bool can_resize(const struct msp_provider_spec *spec)
 }
 
 /* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
- * page, not ahead of use. A backend that checks accesses must know each block. Of ordinary memory
- * the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of what a
- * process that allocates once may cost; a process that needs more pays that once for the small
+ * page, not ahead of use. A backend that checks accesses needs each block by itself. Of ordinary
+ * memory the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of what
+ * a process that allocates once may cost; a process that needs more pays that once for the small
  * pages. */
 static void choose_sizes(struct msp_provider *p)
 {
@@ -267,7 +267,7 @@ static memspan_status_t ask_driver(struct msp_provider *p, memspan_request_t *re
         ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
         return status;
     }
-    /* Pages of that size cannot be had: ordinary ones can, and the queries say so. */
+    /* Pages of that size cannot be had: ordinary ones can, and the queries report it. */
     if (!atomic_exchange(&p->page_size_missed, true)) {
         msp_log(MEMSPAN_LOG_WARN, d->table->name, "%s; pages of the usual size are used",
                 memspan_error_text());

@@ -17,7 +17,7 @@ struct msp_block_view {
     struct msp_block_owner owner;
 };
 
-/* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
+/* *zeroed_p, in: zero bytes requested; out: they are zero already. */
 memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p,
                                 void **address_p);
 
@@ -29,7 +29,7 @@ void *msp_store_take_first(struct msp_allocator *allocator, size_t align_bytes, 
 
 /* Give the block that starts at @p address back; @p entry: of the pointer map. @p keep_charge: its
  * charge stays; the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that
- * says what the address is, when no live block starts there. */
+ * describes the address, when no live block starts there. */
 memspan_status_t msp_store_give(uintptr_t entry, void *address, bool keep_charge);
 
 /* The same without touching charge or count. */

@@ -45,19 +45,18 @@ struct msp_thread {
 /* What a thread has in its own storage: little, for that is what a library that is opened at run
  * time gets (tests/exports/tls.sh). */
 struct msp_thread_local {
-    /* The record that the fast paths use. Never NULL, so that they need not ask whether there is
-     * one: while an interrupt is set, before the thread is known and while it ends, it is a
-     * stand-in that has no heaps and that no slab belongs to, so that they find nothing. Others
-     * change it. */
+    /* The record that the fast paths use. Never NULL, so that they need not test for one: while an
+     * interrupt is set, before the thread is registered and while it ends, it is a stand-in that
+     * has no heaps and that no slab belongs to, so that they find nothing. Others change it. */
     _Atomic(struct msp_thread *) open;
     atomic_uint busy; /* in a section */
     bool has_ended;
-    struct msp_thread *record; /* the thread's; NULL until it is known */
+    struct msp_thread *record; /* the thread's; NULL until it is registered */
 };
 extern __thread struct msp_thread_local msp_thread_here MSP_HIDDEN
     __attribute__((tls_model("initial-exec")));
 
-/* The calling thread's record, made known on first use; NULL while the thread ends, and when no
+/* The calling thread's record, registered on first use; NULL while the thread ends, and when no
  * destructor can be set for it. */
 struct msp_thread *msp_thread_get(void);
 

@@ -34,7 +34,7 @@ MEMSPAN_API void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocato
                               msp_omp_allocator_t free_allocator);
 MEMSPAN_API void omp_free(void *pointer, msp_omp_allocator_t allocator);
 
-/* The proposal: a pointer to the handle, so that NULL can say "there is none". */
+/* The proposal: a pointer to the handle, so that NULL can mean "there is none". */
 MEMSPAN_API msp_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
                                                      msp_omp_space_t space);
 

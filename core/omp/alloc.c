@@ -22,7 +22,7 @@
 /* The least alignment of an allocation of this library. */
 enum { ALIGN_ALWAYS = 16 };
 
-/* @p align_bytes 0: none asked for. */
+/* @p align_bytes 0: none requested. */
 static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes,
                         bool zeroed)
 {
@@ -66,7 +66,7 @@ static inline void *logged(const char *routine, void *pointer, size_t size_bytes
     return pointer;
 }
 
-/* @p caller is the program's code, by which its runtime is known. */
+/* @p caller is the program's code, by which its runtime is found. */
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                                                        msp_omp_allocator_t allocator,
                                                        const void *caller, bool *refused_p)
@@ -263,7 +263,7 @@ void omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
     uintptr_t entry = msp_map_find(pointer);
 
-    (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
+    (void)allocator; /* a hint that is often wrong: fallbacks free with the requested handle */
     if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
         free_block(entry, pointer);
     } else if (MSP_UNLIKELY(!msp_heap_free_at(entry, pointer))) {
@@ -297,7 +297,7 @@ static void *realloc_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_
     return moved;
 }
 
-/* A block of ours moves to an allocator that only the runtime knows. */
+/* A block of ours moves to an allocator of the runtime's own. */
 static void *realloc_to_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof(info)};
@@ -371,8 +371,8 @@ void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocato
                : realloc_slowly(pointer, size_bytes, allocator, free_allocator, MSP_OMP_CALLER);
 }
 
-/* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has
- * no caller to tell. libgomp ends the program with status 1, and so do we, for clang's programs
+/* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has no
+ * caller for a status. libgomp ends the program with status 1, and so do we, for clang's programs
  * too: there the alternative is a store through NULL. */
 static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
 {

@@ -154,9 +154,9 @@ msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
 }
 
 /* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
- * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: asking about devices
- * now would wait for that very initialisation. Its predefined handle stands in; what the variable
- * really asks for is made at first use (icv.c). */
+ * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: a query about devices
+ * now would wait for that very initialisation. Its predefined handle stands in; the variable's own
+ * allocator is made at first use (icv.c). */
 msp_omp_allocator_t __kmpc_init_allocator(int thread, msp_omp_space_t space, int trait_count,
                                           memspan_trait_t *traits)
 {

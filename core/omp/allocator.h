@@ -17,8 +17,8 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
 /* Whose an allocator handle is. */
 enum msp_omp_owner {
     MSP_OMP_OURS,   /* *allocator_p is a live allocator of ours */
-    MSP_OMP_THEIRS, /* only the real runtime may know it */
-    MSP_OMP_UNKNOWN /* stale or impossible; the error record says which */
+    MSP_OMP_THEIRS, /* it may be the real runtime's own */
+    MSP_OMP_UNKNOWN /* stale or impossible; the error record has which */
 };
 
 /* Resolve null, vendors' and special handles; the slow half of allocating calls. */

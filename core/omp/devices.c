@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* devices.c: whose device numbers count, and the routines that tell them. */
+/* devices.c: the device numbers that count, and the routines that return them. */
 
 #include "core/omp/devices.h"
 #include "core/base/calls.h"
@@ -18,14 +18,14 @@
 
 typedef int number_fn(void);
 
-/* Questions that this thread is asking the runtime, a bit each. A runtime may ask us in turn: for
- * one answer of its own it may need another (then ours is the runtime's too), libomp asks any
- * library that exports __tgt_get_num_devices(), and a runtime that lies before us in lookup order
- * may find our routine behind its own. When the same question comes round, only this library has
- * devices. */
+/* Calls of this thread to the runtime that are under way, a bit each. A runtime may call us in
+ * turn: for one answer of its own it may need another (then ours is the runtime's too), libomp
+ * calls any library that exports __tgt_get_num_devices(), and a runtime that lies before us in
+ * lookup order may find our routine behind its own. When the same question comes round, only this
+ * library has devices. */
 static _Thread_local unsigned asking;
 
-/* The runtime is asked until exit has begun, and until the thread's own data has gone, as the
+/* The runtime is called until exit has begun, and until the thread's own data has gone, as the
  * runtime's has then. Later its last answers count. */
 static struct msp_calls questions;
 static atomic_int last_answers[MSP_OMP_REAL_GET_DEFAULT_DEVICE + 1];
@@ -249,7 +249,7 @@ int omp_get_device_from_uid(const char *uid)
     if ((routine != 0) && !msp_omp_numbers_are_ours()) {
         device = ((int (*)(const char *))routine)(uid);
     }
-    /* LLVM's host runtime says that any text is the host, which this is not. */
+    /* LLVM's host runtime takes any text for the host, which this is not. */
     if ((device >= 0) && (device != msp_omp_runtime_host())) {
         return device;
     }

@@ -33,14 +33,14 @@ enum { MSP_OMP_DEFAULT_DEVICE = -5 };
  * do first. */
 int msp_omp_device_number(int number);
 
-/* True when the real runtime knows the device by this number. */
+/* True when this number is a device of the real runtime. */
 bool msp_omp_runtime_has(int number);
 
 /* The default device as memspan numbers it; MEMSPAN_HOST where there are no devices. */
 int msp_omp_default_device(void);
 
-/* The runtime's number of the default device: one question, where the other asks for the count of
- * devices too, for which LLVM's runtimes look up symbols. The host's number is no device's. */
+/* The runtime's number of the default device: one call, where the other needs the count of devices
+ * too, for which LLVM's runtimes look up symbols. The host's number is no device's. */
 int msp_omp_region_device(void);
 
 #endif /* MEMSPAN_CORE_OMP_DEVICES_H */

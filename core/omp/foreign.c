@@ -19,7 +19,7 @@
 /* LLVM keeps the numbers up to here for predefined handles. */
 enum { PREDEFINED_MAX = 1024 };
 
-/* Blocks that a runtime made through us; the values are the size asked for and the omp_free() of
+/* Blocks that a runtime made through us; the values are the requested size and the omp_free() of
  * that runtime. */
 /* The functions for symmetric memory; NULL: there is none. */
 static msp_omp_symmetric_alloc *_Atomic symmetric_alloc;
@@ -73,7 +73,7 @@ bool msp_omp_read_safely(const void *address, void *buffer, size_t size)
 /* Is malloc() the C library's? Then the word before a block is its size and three flags. */
 static bool malloc_is_glibc(void)
 {
-    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    static _Atomic(int) answer; /* 0 not tested, 1 no, 2 yes */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {
@@ -281,7 +281,7 @@ void memspan_symmetric_allocator_set(msp_omp_symmetric_alloc *alloc,
     atomic_store(&symmetric_free, release);
 }
 
-/* Should there be no space to remember a block, a runtime's record will still tell. */
+/* Should there be no space to remember a block, a runtime's record still identifies it. */
 static void remember(void *pointer, msp_omp_allocator_t allocator, uintptr_t free_routine,
                      size_t size_bytes)
 {

@@ -5,7 +5,7 @@
  * (omp_target_associate_ptr). To the runtime it is then present for ever: its addresses are right
  * everywhere, but it neither counts references nor copies. So the references are counted here, and
  * a map that begins or ends a variable is passed on with the bit that makes the runtime copy: it
- * alone knows which words of a structure are pointers of the device.
+ * alone can tell the words of a structure that are pointers of the device.
  *
  * A region's maps begin before it and end after it, by calls of their own: another thread's region
  * may use the variable as soon as it is counted, when its values must be there.

@@ -4,9 +4,9 @@
  * A partitioner is a word of the program's that holds a number of ours; both the number and the
  * word's address name it, because the trait's value may be written either way. A partition is a
  * record of ours; the program sees its address. Every word and address that the program passes is
- * looked up before it is believed.
+ * looked up before it is used.
  *
- * A static or allocator-lifetime partition is computed by the first that asks, outside the lock (a
+ * A static or allocator-lifetime partition is computed at the first request, outside the lock (a
  * callback may allocate), and kept; of two that computed at once, one result is released at once.
  * The release callback is copied into each partition, which may outlive its partitioner. */
 

@@ -33,7 +33,7 @@ static const char *const names[MSP_OMP_REAL_COUNT] = {
 #undef REAL_NAME
 };
 
-/* Names that tell a host runtime, LLVM's host runtime and LLVM's offload runtime. */
+/* Names that identify a host runtime, LLVM's host runtime and LLVM's offload runtime. */
 static const char host_mark[]    = "omp_get_thread_num";
 static const char llvm_mark[]    = "__kmpc_fork_call";
 static const char offload_mark[] = "__tgt_register_lib";
@@ -165,7 +165,7 @@ static bool is_scope(const struct msp_omp_scope *a, const struct msp_omp_scope *
 }
 
 /* The index of the runtime with that scope, which is made where there is none. When there is no
- * space for it, the default is asked. */
+ * space for it, the default is used. */
 static unsigned index_of(const struct msp_omp_scope *scope)
 {
     bool made = false;
@@ -266,7 +266,7 @@ uintptr_t msp_omp_offload_find(const char *name)
 
 bool msp_omp_program_offloads(void)
 {
-    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    static _Atomic(int) answer; /* 0 not tested, 1 no, 2 yes */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {

@@ -28,8 +28,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* Of the calling thread where no other team's number leads to it: outside of parallel regions and
- * in those that are not nested. Outside, the kernel's number of the thread is asked for once: a
- * child of fork() goes on with the one that its blocks are charged under. */
+ * in those that are not nested. Outside, the kernel's number of the thread is read once: a child of
+ * fork() goes on with the one that its blocks are charged under. */
 static uint64_t scope_of_flat_team(int team, int level)
 {
     static _Thread_local struct {

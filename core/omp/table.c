@@ -88,7 +88,7 @@ bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t val
         entry->value = value;
     } else if (reserve(table)) {
         insert(table, key, value);
-        /* A thread that gets the key after this may ask for it without the lock finding 0. */
+        /* A thread that gets the key after this may look it up, without the lock finding 0. */
         atomic_fetch_add_explicit(&table->live, 1, memory_order_release);
     } else {
         done = false;

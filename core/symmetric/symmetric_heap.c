@@ -260,7 +260,7 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
     struct msp_symmetric_heap *heap;
 
     if (units == (uint64_t)UINT32_MAX + 1) {
-        units--; /* 1 TiB is a size that people ask for */
+        units--; /* 1 TiB is a size that programs use */
     }
     if ((units == 0) || (units > UINT32_MAX)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
@@ -401,7 +401,7 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
     return MEMSPAN_OK;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 memspan_status_t msp_symmetric_heap_find(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          struct msp_symmetric_block *block_p)

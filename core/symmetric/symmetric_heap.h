@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_SYMMETRIC_SYMMETRIC_HEAP_H
 #define MEMSPAN_CORE_SYMMETRIC_SYMMETRIC_HEAP_H
 
-/* A heap over one range of memory that it never touches and whose address it does not know: it
- * answers in offsets. Heaps that were made alike and asked alike give the same offsets, in every
+/* A heap over one range of memory that it never touches and whose address it does not have: its
+ * results are offsets. Heaps that were made alike and called alike give the same offsets, in every
  * process: nothing depends on addresses, time, chance, other heaps or other threads. Failing is a
  * part of that, so address space for every record that can come to be needed is reserved when a
  * heap is made, and the pages of records that are in use are all that it costs.
@@ -12,9 +12,9 @@
  *
  * Threads: any may call, there is one lock a heap. The lock keeps the heap whole; it cannot order
  * the calls. Where several threads of a process use one heap, the program must see to it that they
- * call in the same order in every process, as OpenSHMEM asks of collective calls anyway. Queries
- * (find, measure, check) change nothing and may be called in one process alone. A child of fork()
- * must leave its parent's heaps alone: the lock may be held there for ever. */
+ * call in the same order in every process, as OpenSHMEM requires of collective calls anyway.
+ * Queries (find, measure, check) change nothing and may be called in one process alone. A child of
+ * fork() must leave its parent's heaps alone: the lock may be held there for ever. */
 
 #include "core/base/lock.h"
 #include "core/symmetric/symmetric_slab.h"
@@ -83,7 +83,7 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
 memspan_status_t msp_symmetric_heap_find(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          struct msp_symmetric_block *block_p);
 
-/* The bytes that were asked for at the block that starts at that offset; fails as freeing does. */
+/* The requested bytes of the block that starts at that offset; fails as freeing does. */
 memspan_status_t msp_symmetric_heap_size(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          size_t *size_p);
 

@@ -5,7 +5,7 @@
 /* Small objects of a symmetric heap: slabs of 4 or 16 KiB divided into objects of one size, with a
  * 16-bit word for each object beside the memory.
  *
- *   1sssssssssssssss  live; s: bytes of its place that were not asked for
+ *   1sssssssssssssss  live; s: bytes of its place that were not requested
  *   0nnnnnnnnnnnnnnn  free; n: the next free one of the slab
  *
  * The next object depends on the calls before alone: lists are of numbers, never of addresses, and

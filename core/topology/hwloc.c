@@ -46,8 +46,8 @@ static bool check_version(void)
     return false;
 }
 
-/* The version first: the same name may mean another function in another. Each call says where its
- * pointer is; a table of them would be relocated in every process, hwloc or not. */
+/* The version first: the same name may mean another function in another. Each call has the offset
+ * of its pointer; a table of them would be relocated in every process, hwloc or not. */
 static bool find_all(void *handle)
 {
 #define AND_FIND(name) &&find(handle, "hwloc_" #name, &msp_hwloc_##name)

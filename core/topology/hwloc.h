@@ -85,12 +85,12 @@
 #define HWLOC_DECLSPEC extern
 #include <hwloc.h>
 
-/* Opens hwloc, once, and never closes it. No function of hwloc may be called before this said true.
- * False where hwloc is not here, is another version than we were built for, older than 2.5, or
- * broken. */
+/* Opens hwloc, once, and never closes it. No function of hwloc may be called before this has
+ * returned true. False where hwloc is not here, is another version than we were built for, older
+ * than 2.5, or broken. */
 bool msp_hwloc_open(void);
 
-/* Why msp_hwloc_open() said false, in one sentence; "" where it did not. */
+/* Why msp_hwloc_open() returned false, in one sentence; "" where it did not. */
 const char *msp_hwloc_problem(void);
 
 #endif /* MEMSPAN_CORE_TOPOLOGY_HWLOC_H */

@@ -7,11 +7,11 @@
 
 #include <memspan/backend.h>
 
-/* Take pages as @p request says (size, alignment, page size, nodes and spread; other flags than
- * strict are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
+/* Take pages by @p request (size, alignment, page size, nodes and spread; other flags than strict
+ * are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
  * size_bytes (whole pages, all of which are to be given back), page_size_bytes, node and the flag
- * zeroed. With pages that are not where they were asked to be the node is -1; strict requests fail
- * then. */
+ * zeroed. With pages that are not on the requested nodes the node is -1; strict requests fail then.
+ */
 memspan_status_t msp_pages_take(const memspan_services_t *services, const char *backend,
                                 const memspan_request_t *request, memspan_block_t *pages_p);
 

@@ -236,7 +236,7 @@ static bool add_note(const char *pci_address, int node)
     return true;
 }
 
-/* NVIDIA's kernel driver says which node a GPU's memory became, without its library. */
+/* NVIDIA's kernel driver has the node that a GPU's memory became, without its library. */
 static void read_nvidia_nodes(void)
 {
     static const char folder[] = "/proc/driver/nvidia/gpus";
@@ -388,7 +388,7 @@ static memspan_status_t ensure_places(void)
         return MEMSPAN_OK;
     }
     if (is_refused(MSP_OPTION_OMP_PLACES)) {
-        /* The default is in force now, but places that were not asked for are no answer. */
+        /* The default is in force now, but places that were not requested are no answer. */
         return msp_option_refuse(MSP_OPTION_OMP_PLACES, "refused before");
     }
     if (topology.hwloc == NULL) {

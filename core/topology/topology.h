@@ -18,7 +18,7 @@
 /* --- The machine: these load the topology, once. */
 
 /* Number of nodes with memory, and the nodes in hwloc's logical order. On failure the machine is
- * one DRAM node, and the log says why. A node's record never changes and stays valid; its
+ * one DRAM node, and the log has the reason. A node's record never changes and stays valid; its
  * free_bytes is that of the load, see msp_numa_node_free(). NULL beyond the last. */
 int msp_numa_node_count(void);
 const memspan_numa_node_info_t *msp_numa_node(int index);
@@ -56,7 +56,7 @@ bool msp_topology_is_foreign(void);
 /* --- Queries that do not load the topology. */
 
 /* True when every node with memory also has processors, answered from two small files: then no
- * memory of the machine is a device's. False where a foreign topology has been asked for. */
+ * memory of the machine is a device's. False where a foreign topology has been requested. */
 bool msp_topology_is_plain(void);
 
 /* True when the operating system has memory on that node. */

@@ -107,7 +107,7 @@ bool msp_topology_foreign_asked(void)
 bool msp_topology_is_plain(void)
 {
     enum { UNKNOWN, PLAIN, SPECIAL };
-    static atomic_int answer; /* it never changes, and is asked for each allocator */
+    static atomic_int answer; /* it never changes, and is needed for each allocator */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (MSP_UNLIKELY(known == UNKNOWN)) {
@@ -148,7 +148,8 @@ uint64_t msp_numa_node_free(int node)
         return MEMSPAN_UNKNOWN;
     }
     /* Where there is one node, the machine's own count is better: it includes memory that can be
-     * reclaimed, and it also counts memory that a hypervisor plugged in without telling the node.
+     * reclaimed, and it also counts memory that a hypervisor plugged in without counting them for
+     * the node.
      */
     if (msp_numa_memory_nodes() == 1) {
         msp_file_read("/proc/meminfo", text, sizeof(text));

@@ -164,7 +164,7 @@ typedef struct memspan_pointer_info {
     size_t page_size_bytes;
     int pinned;
     int migratable;
-    int fallback;  /**< 1: from a fallback of the allocator that was asked */
+    int fallback;  /**< 1: from a fallback of the requested allocator */
     char why[512]; /**< one sentence */
     int shareable; /**< can be shared, see share.h */
     int opened;    /**< memory of another process, by memspan_share_import() */

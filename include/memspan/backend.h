@@ -93,12 +93,12 @@ typedef enum memspan_spread {
 enum memspan_request_flag {
     MEMSPAN_REQUEST_PINNED = 1u << 0, /**< must never move or be swapped */
     MEMSPAN_REQUEST_ZEROED =
-        1u << 1, /**< zero bytes requested; MEMSPAN_BLOCK_ZEROED says whether they are */
+        1u << 1, /**< zero bytes requested; MEMSPAN_BLOCK_ZEROED: whether they are */
     MEMSPAN_REQUEST_STRICT = 1u << 2, /**< these NUMA nodes or failure */
     MEMSPAN_REQUEST_SHARED = 1u << 3, /**< for ipc_export() and dmabuf_export() */
     MEMSPAN_REQUEST_SPARSE =
         1u
-        << 4 /**< few pages will be touched: no huge pages unless page_size_bytes asks for them */
+        << 4 /**< few pages will be touched: no huge pages unless page_size_bytes requests them */
 };
 
 /** One part of a request with MEMSPAN_SPREAD_PARTS. */

@@ -25,8 +25,8 @@
  * MEMSPAN_OMP_PAPER_NAMES, defined before the #include, adds the proposal's bare names:
  * memory_access, preferred_location, preferred_place, managed, coherent.
  *
- * Threads: every routine may be called by any thread, as OpenMP says.
- * Errors: a null handle or pointer, -1 or nonzero, as OpenMP says; memspan_error_text() of
+ * Threads: every routine may be called by any thread, as in OpenMP.
+ * Errors: a null handle or pointer, -1 or nonzero, as in OpenMP; memspan_error_text() of
  * <memspan/status.h> has the reason. */
 
 #include <memspan/status.h>

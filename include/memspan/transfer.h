@@ -50,8 +50,8 @@ MEMSPAN_API memspan_status_t memspan_prefetch(const void *pointer, size_t size_b
  *
  * Other threads may load and store meanwhile, but make no call on the block. Errors:
  * MEMSPAN_ERR_NOT_FOUND (no live block starts there, or no such space), MEMSPAN_ERR_UNSUPPORTED
- * (the address cannot stay, and the message says why: the block shares pages with others, is locked
- * or imported, or is coherent or device memory; the space has no such memory),
+ * (the address cannot stay, and the message has the reason: the block shares pages with others, is
+ * locked or imported, or is coherent or device memory; the space has no such memory),
  * MEMSPAN_ERR_NO_MEMORY (no node of the space has free memory; or pages have stayed, because
  * something else holds them: the others have moved), MEMSPAN_ERR_PERMISSION, MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_move(void *pointer, memspan_space_h space);
@@ -122,7 +122,8 @@ typedef struct memspan_kernel_call {
 /** Start a kernel on @p device, after all work that was started there before. On the host it runs
  * in the calling thread. Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED
  * (no such kernel there), MEMSPAN_ERR_INVALID (struct_size not set, no such kernel, or an address
- * that the device does not reach: the message says which and why), MEMSPAN_ERR_DRIVER. */
+ * that the device does not reach: the message has the address and the reason), MEMSPAN_ERR_DRIVER.
+ */
 MEMSPAN_API memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *call);
 
 MEMSPAN_END_DECLS

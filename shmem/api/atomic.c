@@ -64,7 +64,7 @@ static MSP_ALWAYS_INLINE uint64_t update(const char *call, const struct msp_cont
     return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The old bits to @p fetch, by quiet; NULL: they are not wanted. */
+/* The old bits to @p fetch, by quiet; NULL: they are not needed. */
 static MSP_ALWAYS_INLINE void post(const char *call, const struct msp_context *context,
                                    enum msp_atomic operation, const void *dest, size_t size_bytes,
                                    uint64_t value, uint64_t condition, int pe, void *fetch)

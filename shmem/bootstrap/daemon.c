@@ -112,8 +112,8 @@ static void watch(int pid, unsigned after_s)
 }
 
 /* Not fork(), which waits for locks that the end of this process may hold. A daemon ends a job by
- * killing groups of processes: the watcher leaves that of this PE before the daemon is asked. One
- * of many jobs, which is not to be ended where it has ended this job, does kill the watcher. */
+ * killing groups of processes: the watcher leaves that of this PE before the daemon is signalled.
+ * One of many jobs, which is not to be ended where it has ended this job, does kill the watcher. */
 void msp_bootstrap_end_daemon(unsigned after_s)
 {
     enum relation relation = STRANGER;

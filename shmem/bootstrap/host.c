@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a PE tells those of its node. */
+/* The record that a PE distributes to those of its node. */
 struct identity {
     char version[32]; /* of Memspan; first in all versions */
     uint64_t kernel;
@@ -21,7 +21,7 @@ static const char key[] = "memspan.host";
 
 static int *host_pes;
 
-/* 0 where the kernel does not say: then all are of one. */
+/* 0 where the kernel does not report it: then all are of one. */
 static uint64_t namespace_of(const char *path)
 {
     struct stat facts;

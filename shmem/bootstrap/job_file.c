@@ -27,7 +27,7 @@ static memspan_status_t refuse_file(const char *format, const char *what)
                           MEMSPAN_LAUNCH_VARIABLE);
 }
 
-/* The file must be as large as its header says, and stay so: otherwise reading it could end the
+/* The file must have the size in its header, and keep it: otherwise reading it could end the
  * process by SIGBUS. */
 static memspan_status_t check_file(int fd, size_t *size_p)
 {

@@ -15,8 +15,8 @@ struct msp_job_file {
     uint32_t pe;
 };
 
-/* Map the file behind @p fd as PE @p pe and say in its record that this process is that PE. Each
- * way in which the file may not be the one that a launcher meant is told apart in the message. */
+/* Map the file behind @p fd as PE @p pe and mark in its record that this process is that PE. The
+ * message names the way in which the file is not a launcher's. */
 memspan_status_t msp_job_file_open(int fd, uint32_t pe, uint64_t cookie,
                                    struct msp_job_file *file_p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Started by a launcher that speaks memspan/launch.h: all of the job is on this host, and
+/* Started by a launcher with the interface of memspan/launch.h: all of the job is on this host, and
  * everything that start-up needs is in one file that is mapped already. */
 
 #include "shmem/bootstrap/environment.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Started by something that speaks PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
+/* Started by a launcher with PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
  *
  * The library is opened when the environment shows a server, so that a job that was started
- * otherwise never loads it. The server says which PEs are on this host. The headers are those of
- * the build, the library that of the machine: only calls and keys that are the same since PMIx 3
+ * otherwise never loads it. The server has the list of the PEs on this host. The headers are those
+ * of the build, the library that of the machine: only calls and keys that are the same since PMIx 3
  * are used, and structures of the library are freed by hand, because the headers' macros are not.
  */
 
@@ -54,14 +54,14 @@ static unsigned job_number; /* of this process; the same in all PEs, which take 
 static pid_t connected;     /* the process that has the connection; 0: none */
 static atomic_bool is_open; /* a job is on, and the server is there */
 
-/* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
- * it would be sent to all nodes and kept there. */
+/* In larger jobs a PE's values are fetched from its node by the PEs that need them: collected, it
+ * would be sent to all nodes and kept there. */
 enum { COLLECT_MAX = 128 };
 
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
     PROBE_S  = 2,   /* for keys that PMIx should return at once */
-    ABORT_S  = 5,   /* of a launcher that is asked to end the job */
+    ABORT_S  = 5,   /* of a launcher that is to end the job */
 };
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
@@ -110,7 +110,7 @@ static void free_value(pmix_value_t *value)
     free(value);
 }
 
-/* What the server knows of that PE, or of the job; NULL when it does not. */
+/* The server's value for that PE, or for the job; NULL when it does not. */
 static pmix_value_t *get_fact(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc    = self;
@@ -223,7 +223,7 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     return status;
 }
 
-/* Servers tell of PEs that they have lost, too. */
+/* Servers report PEs that they have lost, too. */
 static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t info_count, pmix_info_t *results,
                         size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
@@ -413,10 +413,10 @@ static _Noreturn void miss(int pe, enum msp_shmem_option limit)
 struct barrier {
     const pmix_proc_t *procs; /* NULL: all */
     int count;
-    char arrival[32]; /* the values that its PEs distribute: PMIx does not say which are there */
+    char arrival[32]; /* the values that its PEs distribute: PMIx does not report which are there */
 };
 
-/* PMIx says nothing of a cut link. */
+/* PMIx does not report a cut link. */
 static _Noreturn void miss_any(const struct barrier *barrier)
 {
     for (int i = 0; i < barrier->count; i++) {
@@ -523,9 +523,10 @@ static void *abort_job(void *code)
     return NULL;
 }
 
-/* In a thread: the call may never return. Its return says that the server knows, not that the job
- * ends: a launcher that does not reach all of the job's hosts is ended with it. This process waits
- * to be ended: were it gone before the others, they would report that it has failed. */
+/* In a thread: the call may never return. Its return means that the server has the request, not
+ * that the job ends: a launcher that does not reach all of the job's hosts is ended with it. This
+ * process waits to be ended: were it gone before the others, they would report that it has failed.
+ */
 static void pmix_abort(int status, const char *message)
 {
     (void)message; /* has been printed */

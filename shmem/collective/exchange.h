@@ -6,9 +6,9 @@
  * slot, to which members of other groups send (message.h).
  *
  * A team's exchanges are numbered. In each one every member gives something on which all others
- * depend: a PE that has completed exchange n knows that all have begun it, and so completed n - 1.
- * Flags and inboxes are used in turn, MSP_EXCHANGE_TURNS of them, so that a PE may send for an
- * exchange which the receiver has not begun, and for the next one before this one is complete.
+ * depend: when a PE has completed exchange n, all have begun it, and so completed n - 1. Flags and
+ * inboxes are used in turn, MSP_EXCHANGE_TURNS of them, so that a PE may send for an exchange which
+ * the receiver has not begun, and for the next one before this one is complete.
  *
  * Broadcasts are no exchanges: their root does not wait for the others. They have counters of their
  * own, with an exchange each time that all have been used.

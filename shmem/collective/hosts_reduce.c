@@ -413,8 +413,8 @@ static void combine_pair(const struct reduction *call, size_t first, size_t coun
 }
 
 /* Both send all that they have: half the messages' delays of a reduce-scatter. A piece is sent
- * before the one before it has come, so that a PE that has completed an exchange knows only that
- * the other one has begun the exchange before: the turns of the inbox are enough for that. */
+ * before the one before it has come, so that a completed exchange shows only that the other PE
+ * has begun the exchange before: the turns of the inbox are enough for that. */
 static void reduce_pair(const struct reduction *call)
 {
     size_t most = PAIR_PIECE_BYTES / call->element_bytes;

@@ -47,7 +47,7 @@ memspan_status_t msp_table_open(void);
 
 /* The first row for the call, @p size_bytes of a PE's part and @p group_count groups whose
  * algorithm is in the set @p possible, of 1 << enum msp_algorithm; else the highest of the set,
- * which is the one that needs no space. SHMEM_DEBUG says so, once for each. */
+ * which is the one that needs no space. SHMEM_DEBUG logs it, once for each. */
 enum msp_algorithm msp_table_choose(enum msp_table_call call, size_t size_bytes, int group_count,
                                     unsigned possible);
 

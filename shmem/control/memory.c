@@ -69,8 +69,8 @@ static size_t all_bytes(int count)
 
 /* ---- opening ---- */
 
-/* When this PE alone has failed, the others wait for it, and there is no control memory to tell
- * them through: the launcher ends the job. */
+/* When this PE alone has failed, the others wait for it, and there is no control memory to inform
+ * them by: the launcher ends the job. */
 static memspan_status_t alone(memspan_status_t status)
 {
     if ((status != MEMSPAN_OK) && (msp_job.pe_count > 1)) {

@@ -32,9 +32,8 @@ enum {
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
     POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
-    /* Of a network, 15 to 60 us and longer than an answer takes, before a lone PE yields: of a PE
-     * that is bound to the same processor, the job knows nothing where it counts as on another
-     * host. */
+    /* Of a network, 15 to 60 us and longer than an answer takes, before a lone PE yields: a PE that
+     * is bound to the same processor is unknown to the job where it counts as on another host. */
     POLLS_A_TURN = 128,
     ANSWER_NS    = 3000,      /* of a yield: another thread ran, and gave way soon */
     TURN_NS      = 1000000,   /* of a yield: a turn of the scheduler */
@@ -292,7 +291,7 @@ static bool yield(void)
     return true;
 }
 
-/* Its processor is wanted by others that wait. */
+/* Other waiting threads need its processor. */
 static bool shares_processor(void)
 {
     return msp_wait_is_oversubscribed() ||

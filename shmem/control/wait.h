@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_CONTROL_WAIT_H
 #define MEMSPAN_SHMEM_CONTROL_WAIT_H
 
-/* Waiting for another PE: poll, pause, yield, sleep (doorbell.h says how a sleeper is woken).
+/* Waiting for another PE: poll, pause, yield, sleep (doorbell.h has the waking of sleepers).
  *
  *     MSP_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
  *

@@ -3,9 +3,9 @@
  * all others wait for something else. No PE is left that could end a wait.
  *
  * Liveness messages carry what a PE waits for (msp_wait_state(), control/wait.h). A PE in
- * shmem_finalize() tells PE 0, which then asks all PEs. Each must be in the same wait in several
- * answers, while no message has ended it. Larger jobs are not asked, as PE 0 would connect to all
- * of them. */
+ * shmem_finalize() notifies PE 0, which then queries all PEs. Each must be in the same wait in
+ * several answers, while no message has ended it. Larger jobs are not checked, as PE 0 would
+ * connect to all of them. */
 
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"

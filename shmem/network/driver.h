@@ -21,9 +21,9 @@
  * queue, and by several threads for several queues.
  *
  * Completion. An operation returns MSP_NETWORK_DONE, and the local buffer may be reused (put, send)
- * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() says so later, from
+ * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() is called later, from
  * queue_progress(); or MSP_NETWORK_BUSY: nothing happened, queue_progress() and call again; or
- * MSP_NETWORK_FAILED, with an error record. flush() alone says that puts have taken effect. No
+ * MSP_NETWORK_FAILED, with an error record. flush() alone shows that puts have taken effect. No
  * thread may ever progress a queue again that is not the main one: operations that DONE and
  * completions report reach the peer all the same.
  *
@@ -89,7 +89,7 @@ struct msp_network_job {
     const char *tcp_interfaces; /* "eth0,ib0": those alone; NULL or "": all. Until close() */
     bool is_one_network;        /* all PEs have one loopback interface: nothing else need listen */
     /* A driver whose messages over the kernel's TCP anyone can forge uses it where there is no
-     * RDMA. False: where the user's variables for its library say so alone. */
+     * RDMA. False: by the user's variables for its library alone. */
     bool takes_kernel_tcp;
     uint64_t network_namespace; /* equal in PEs that have one loopback interface */
 };
@@ -108,7 +108,7 @@ struct msp_network_limits {
     bool target_progresses;    /* puts and gets need progress of the target's main queue */
     bool gets_words;           /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;          /* registered pages stay in memory */
-    bool takes_device_memory;  /* at least one kind of it: memory_register() says which */
+    bool takes_device_memory;  /* at least one kind of it: memory_register() decides which */
     bool is_open_to_strangers; /* any process that reaches a port of it can change the job's memory
                                 */
 };
@@ -126,7 +126,7 @@ struct msp_network_driver {
     unsigned version; /* MSP_NETWORK_DRIVER_VERSION */
     const char *name; /* "ucx" */
 
-    /* MEMSPAN_ERR_CONFIG: what the user asked for is not here, and no other driver is tried. */
+    /* MEMSPAN_ERR_CONFIG: the user's choice is not here, and no other driver is tried. */
     memspan_status_t (*open)(const struct msp_network_job *job,
                              struct msp_network_limits *limits_p);
     void (*close)(void);

@@ -23,7 +23,8 @@
  * atomics of all kinds, so that those on one word take one path, the owner's processor; memory that
  * the network does not reach; puts and gets that are so small that a message and its reply are
  * faster. First contact with a PE fetches its card from the bootstrap; first contact with a chunk
- * of its memory asks the owner for the key. So a PE knows of those that it talks to alone. */
+ * of its memory fetches the key from the owner. So a PE keeps records only of PEs that it has
+ * contacted. */
 
 #include "shmem/network/driver.h"
 #include "shmem/transport/transport.h"

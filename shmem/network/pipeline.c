@@ -97,7 +97,7 @@ static void send(const struct flow *flow, enum msp_network_kind kind, const stru
     msp_network_send(flow->contact, operation, NULL, 0);
 }
 
-/* About the piece in a slot, whose reply says that the owner has copied it. */
+/* About the piece in a slot, whose reply shows that the owner has copied it. */
 static void ask_owner(const struct flow *flow, enum msp_network_kind kind, struct slot *slot)
 {
     if (slot->record == NULL) {

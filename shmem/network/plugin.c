@@ -125,7 +125,7 @@ static void find_own_folder(char folder[PATH_MAX])
     snprintf(end, PATH_MAX - (size_t)(end - folder), "/memspan");
 }
 
-/* The plug-in's file. False: there is none, and *path says where it would be. */
+/* The plug-in's file. False: there is none, and *path is where it would be. */
 static bool find_file(const char *name, char *path, size_t path_bytes)
 {
     const char *folders = msp_shmem_option_text(MEMSPAN_SHMEM_DRIVER_PATH);

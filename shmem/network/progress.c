@@ -37,7 +37,7 @@ static atomic_bool ends;
 
 static atomic_uint polls; /* of callers: the thread compares it with its earlier value */
 static atomic_bool is_aside;
-static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has asked */
+static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has polled */
 
 /* ---- polling ---- */
 
@@ -265,7 +265,7 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     return !is_armed;
 }
 
-/* How long the thread sleeps: until an event, or what the driver wants. */
+/* How long the thread sleeps: until an event, or the driver's limit. */
 static int64_t wait_us_of(int fd, int timeout_ms, int64_t *interval_us_p)
 {
     if (fd >= 0) {

@@ -20,7 +20,7 @@ enum {
     MSP_PARTITION_VARIABLE_BYTES = 40,
 };
 
-/* One partition, as it is wanted. */
+/* The request for one partition. */
 struct msp_partition_request {
     int id;
     char variable[MSP_PARTITION_VARIABLE_BYTES]; /* whose it is, for messages */
@@ -49,7 +49,7 @@ struct msp_partition_rules {
     bool has_symmetric_size;
     const char *symmetric_size_name; /* the variable that set it */
     int max_count;
-    int default_id; /* -1: not said */
+    int default_id; /* -1: not given */
     bool is_strict;
 };
 

@@ -107,7 +107,7 @@ static void say_fallback(const struct msp_partition_request *request,
 }
 
 /* Memory that only some of its PEs touch, or never all of, may be larger than the machine: that is
- * said, not refused. */
+ * logged, not refused. */
 static void say_beyond_memory(const char *variable, uint64_t bytes, int pe_count)
 {
     static int key;

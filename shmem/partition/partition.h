@@ -39,7 +39,7 @@ struct msp_partition *msp_partition_of(const void *address);
 /* True when no variable of its own made it: SHMEM_SYMMETRIC_SIZE is the variable to raise. */
 bool msp_partition_is_default_sized(const struct msp_partition *partition);
 
-/* All that the environment asks for; every PE calls. An error record and the same failure
+/* All partitions of the environment; every PE calls. An error record and the same failure
  * everywhere, or partitions. Also opens the arena. */
 memspan_status_t msp_partition_open(void);
 void msp_partition_close(void);
@@ -48,8 +48,8 @@ void msp_partition_close(void);
 int msp_partition_ids(int *ids, int capacity);
 /* Everything but the size of the structure. MEMSPAN_ERR_NOT_FOUND. */
 memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p);
-/* The index-th that the environment asks for, as it would be: needs no job. MEMSPAN_ERR_NOT_FOUND
- * beyond the last; another error and the request where it cannot be had. */
+/* The index-th request of the environment, as it would be placed: needs no job.
+ * MEMSPAN_ERR_NOT_FOUND beyond the last; another error and the request where it cannot be had. */
 memspan_status_t msp_partition_foresee(int index, shmemx_partition_info_t *info_p);
 /* "SHMEM_SYMMETRIC_PARTITION1", or the name that a space was given. NULL: there is none. */
 const char *msp_partition_name(int id);

@@ -34,7 +34,7 @@ const shmemx_space_config_t *msp_symmetric_space_config(shmemx_space_t space);
 /* By the name of its variable, its space's name, or its number as text; MSP_PARTITION_NONE. */
 int msp_partition_by_name(const char *name);
 
-/* Local: known to the library, no more; device memory is found by asking its driver anyway. */
+/* Local: recorded by the library, no more; device memory is found by its driver anyway. */
 int msp_buffer_register(void *address, size_t size_bytes);
 int msp_buffer_unregister(void *address);
 void msp_buffer_unregister_all(void);

@@ -16,8 +16,8 @@ struct msp_driver_token {
 
 extern const struct msp_transport msp_transport_driver_share MSP_HIDDEN;
 
-/* Peers may open this PE's segment, if the driver of @p device can share it. Before they know of
- * it.
+/* Peers may open this PE's segment, if the driver of @p device can share it. Before they have its
+ * token.
  */
 void msp_driver_share_offer(int segment, int device);
 

@@ -34,7 +34,7 @@ static inline void msp_own_order(void)
 /* This PE's threads: [@p address, + @p size_bytes) of that segment was stored to. */
 void msp_own_notify(unsigned segment, const void *address, size_t size_bytes);
 
-/* Old bits to where a request wants them. */
+/* Old bits to the place that a request names. */
 void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old);
 
 /* A thread that executes for other PEs: it takes no signals, which are the program's. @p what: for

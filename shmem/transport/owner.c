@@ -3,7 +3,7 @@
  *
  * Each PE that has such memory runs a thread, its service, which executes requests of others
  * through a ring buffer in its slot of the control memory: cells, each with space for a piece of
- * data, used in the order of tickets. A cell's turn says where its ticket is:
+ * data, used in the order of tickets. A cell's turn is the state of its ticket:
  *
  *     turn == ticket          free for the PE that drew the ticket
  *     turn == ticket + 1      requested; the service executes in the order of tickets

@@ -79,7 +79,7 @@ static void *reserve_common(size_t size_bytes)
     return NULL;
 }
 
-/* Each PE its own, on a boundary of the unit: huge pages ask for it. NULL in all PEs if in one. */
+/* Each PE its own, on a boundary of the unit: huge pages need it. NULL in all PEs if in one. */
 static void *reserve_apart(size_t size_bytes, size_t align_bytes)
 {
     char *got    = reserve(0, size_bytes + align_bytes);
@@ -235,7 +235,7 @@ static memspan_status_t map_both(int index, int fd)
     void *window;
 
     /* Of huge pages a mapping without that flag makes sure of its share: too few are an error here
-     * instead of a signal later. For others it says nothing. */
+     * instead of a signal later. It does not concern others. */
     own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                fd, (off_t)(segment->stride_bytes * (size_t)msp_job.local_index));
     window = (own != MAP_FAILED)
@@ -391,7 +391,7 @@ memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t siz
     return MEMSPAN_OK;
 }
 
-/* Fast paths know runs of PEs that begin with the host's first; others take the slow path. */
+/* Fast paths serve runs of PEs that begin with the host's first; others take the slow path. */
 void msp_segment_limit(int index, const struct msp_team *team)
 {
     struct msp_segment *segment = &msp_segments[index];

@@ -11,8 +11,8 @@
  *     peer's address = address + to_window + i * stride_bytes
  *
  * Segments other than the data segment lie in the arena: one range of addresses, the same in every
- * PE where that can be had, divided into units; a byte a unit says whose it is. So the segment of
- * an address costs the same however many there are. Memory at addresses of its driver's choice is
+ * PE where that can be had, divided into units; a byte a unit names its owner. So the segment of an
+ * address costs the same however many there are. Memory at addresses of its driver's choice is
  * outside, and found by comparing (msp_segment_find).
  *
  * Threads: segments are made and ended by collective calls; everything else only reads. */
@@ -61,7 +61,7 @@ memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes);
 void msp_arena_close(void);
 
 /* A segment of @p size_bytes in the arena, zeros, for the members of a team; collective over it,
- * with the same arguments. Those of one host share a file. @p page_bytes: pages wanted (0:
+ * with the same arguments. Those of one host share a file. @p page_bytes: size of pages (0:
  * ordinary). */
 struct msp_team;
 memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,

@@ -264,7 +264,7 @@ static bool measure_bandwidth(const struct measure_memory *memory, int device,
         snapshot_error(reason, size);
         return false;
     }
-    while (more) { /* the first, of one pass, warms up and says how many there can be */
+    while (more) { /* the first, of one pass, warms up and gives the number of passes */
         int64_t ns = time_passes(memory, device, count, passes);
 
         if (ns < 0) {

@@ -7,8 +7,8 @@
  * any more, and blocks that follow are of another file: the kernel frees the old one with the last
  * block of it, in all processes.
  *
- * The program may close the file's descriptor, with all that it does not know, and get its number
- * for a file of its own: it is verified before each use. */
+ * The program may close the file's descriptor, with all descriptors that it did not open, and get
+ * its number for a file of its own: it is verified before each use. */
 
 #include "cmd/common/clock.h"
 #include "cmd/memspan-advise/preload/preload.h"

@@ -12,7 +12,7 @@
  *
  * While the program is sampled, the whole pages of a block are exchanged for shared pages of a
  * memory file: these can be unmapped without a loss, so that the next access to them is a page
- * fault that the kernel serves and tells of. No signal, and no system call that fails. */
+ * fault that the kernel serves and reports. No signal, and no system call that fails. */
 
 enum {
     BLOCKS_MAX  = 1 << 18,
@@ -72,8 +72,8 @@ bool block_remove(void *address);
 /* The bytes of the block that starts there; 0: none does. */
 size_t block_find(void *address);
 
-/* The calling code wants another size of the block: it has it, if the block is of the same site and
- * has the space. */
+/* The calling code requests another size of the block: it gets it, if the block is of the same site
+ * and has the space. */
 bool block_fit(void *address, size_t size_bytes);
 
 /* The block has got another size where it is; the memory behind it may have another owner now. */

@@ -9,8 +9,8 @@
  * An operation has a record of the driver's until libfabric reports its completion. The caller's
  * request may end earlier, when its peer has failed: then the record has no request any more.
  *
- * A put may ask for an acknowledgement (FI_DELIVERY_COMPLETE), which costs a packet of the peer's.
- * Where the provider keeps the order of writes, only the first of several outstanding puts ask for
+ * A put may request an acknowledgement (FI_DELIVERY_COMPLETE), which costs a packet of the peer's.
+ * Where the provider keeps the order of writes, only the first of several outstanding puts request
  * one, and a flush that finds others behind them sends an empty write that does (operation.c). */
 
 #include "shmem/network/driver.h"
@@ -45,7 +45,8 @@ enum {
 
 struct ofi_pool_slab;
 
-/* Items of one size, which grow by slabs; registered where the provider wants local buffers so. */
+/* Items of one size, which grow by slabs; registered where the provider requires that of local
+ * buffers. */
 struct ofi_pool {
     struct ofi_pool_item *free;
     struct ofi_pool_slab *slabs;
@@ -72,7 +73,7 @@ struct ofi_copy; /* a buffer of OFI_COPY_BYTES */
 
 /* What a completion names. */
 struct ofi_context {
-    struct fi_context2 libfabric; /* its own while it has the operation, where it asks for one */
+    struct fi_context2 libfabric; /* its own while it has the operation, where it needs one */
     enum ofi_kind kind;
 };
 
@@ -137,8 +138,8 @@ struct msp_network_peer {
     struct ofi_flush *flushes;      /* list */
     uint32_t epoch;                 /* flushes started */
     uint32_t puts;                  /* outstanding */
-    bool is_unacknowledged;         /* the last put has not asked for an acknowledgement */
-    bool has_failed_put;            /* a copied one, of which the next flush tells */
+    bool is_unacknowledged;         /* the last put has not requested an acknowledgement */
+    bool has_failed_put;            /* a copied one, which the next flush reports */
     bool has_large;                 /* a large put since the last flush */
     uint64_t last_key;              /* of the last put: where an empty write may go */
     uint64_t last_address;
@@ -177,7 +178,7 @@ struct ofi_driver {
     bool is_virtual;     /* FI_MR_VIRT_ADDR: remote addresses, not offsets */
     bool takes_device;
     bool is_tcp;
-    bool is_lazy; /* not every put asks for an acknowledgement */
+    bool is_lazy; /* not every put requests an acknowledgement */
 };
 extern struct ofi_driver ofi;
 
@@ -235,7 +236,7 @@ void ofi_peer_close(struct msp_network_peer *peer, bool is_failed);
 void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
 /* Space for its address, then size in *address_bytes_p: the form that peer_open() reads. */
 memspan_status_t ofi_address_pack(struct fid_ep *endpoint, void *address, size_t *address_bytes_p);
-/* libfabric says that the connection is lost: reported once, and its requests complete. */
+/* libfabric reports that the connection is lost: reported once, and its requests complete. */
 void ofi_peer_fail(struct msp_network_peer *peer, int error);
 bool ofi_error_is_connection(int error);
 /* libfabric has no space for an operation of it. */

@@ -3,10 +3,10 @@
  *
  * The errors of libfabric 1.17 for a peer that was killed, over tcp;ofi_rxm: operations that it has
  * not answered complete with an error, as soon as the kernel has closed its sockets. Where none are
- * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
- * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no space for a while
- * is probed: a connect() of our own to its address says whether something listens there. A host
- * that is gone answers nothing at all: liveness messages find it (alive.c).
+ * outstanding it reports nothing. It forgets the connection, and each later operation connects
+ * anew, is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no space for a
+ * while is probed: a connect() of our own to its address shows whether a process listens there. A
+ * host that is gone answers nothing at all: liveness messages find it (alive.c).
  *
  * Runs over the provider shm that were killed leave files in /dev/shm, named PID:N:N; libfabric
  * removes them at the next start of a process with that number. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
+enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more request none */
 
 /* ---- operations that wait for answers ---- */
 

@@ -2,7 +2,7 @@
 /* queue.c: polling links, and accepting new ones.
  *
  * A poll looks at the link on which something arrived last, which is where the next answer comes
- * from, by one call of the kernel. Every few polls it asks epoll for all the others. */
+ * from, by one call of the kernel. Every few polls it polls all the others by epoll. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>

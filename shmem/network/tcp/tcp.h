@@ -25,7 +25,7 @@
  *
  * Requests that arrive on a link are executed in order, by the processor of the owner: puts are
  * received into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
- * outstanding puts ask for one, and a flush that finds others behind them sends an empty put. */
+ * outstanding puts request one, and a flush that finds others behind them sends an empty put. */
 
 #include "shmem/network/driver.h"
 #include "shmem/network/tcp/proof.h"
@@ -42,7 +42,8 @@ enum {
     MSP_TCP_RECEIVE_BYTES = 68 << 10, /* holds the largest message */
     MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before its kind is known */
     MSP_TCP_HEADER_MAX    = 256,
-    MSP_TCP_ANSWERS_MAX = 64 << 20, /* bytes that wait for a peer that asks and does not receive */
+    MSP_TCP_ANSWERS_MAX =
+        64 << 20, /* bytes that wait for a peer that requests and does not receive */
     MSP_TCP_STRANGERS_MAX = 32,
     MSP_TCP_GREETING_MS   = 5000, /* that a stranger has, */
     MSP_TCP_BUSY_MS       = 1000, /* where others wait */
@@ -51,7 +52,8 @@ enum {
 };
 
 enum msp_tcp_kind {
-    MSP_TCP_HELLO,     /* size: the PE that connects; place: a random number; asks: to share */
+    MSP_TCP_HELLO, /* size: the PE that connects; place: a random number; asks: a request to share
+                    */
     MSP_TCP_CHALLENGE, /* size: a proof; place: a random number */
     MSP_TCP_PROOF,     /* place: it */
     MSP_TCP_WELCOME,   /* the link opens */
@@ -99,7 +101,7 @@ struct msp_tcp_link {
     struct msp_tcp_link *next; /* of the queue */
     struct msp_network_queue *queue;
     struct msp_network_peer *peer; /* NULL: this end has no operations for it */
-    int pe;                        /* at the other end; -1: it has not said so */
+    int pe;                        /* at the other end; -1: it has not sent it */
     int fd;                        /* -1: lost, freed by the next progress */
     bool is_own;                   /* this end has connected */
     bool is_shared;                /* between main queues */
@@ -117,7 +119,7 @@ struct msp_tcp_link {
     uint64_t executed;     /* puts of the other end */
     uint64_t puts;         /* of this end */
     uint64_t acknowledged; /* of them */
-    bool is_unasked;       /* the last put has not asked */
+    bool is_unasked;       /* the last put has not requested one */
     /* The body that is being received; then the bytes received in advance. */
     struct msp_tcp_frame frame;
     char *to;
@@ -243,7 +245,7 @@ bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_writ
 void msp_tcp_link_welcome(struct msp_tcp_link *link);
 /* One that the queue may send operations to that PE on; NULL: none. */
 struct msp_tcp_link *msp_tcp_link_find(struct msp_network_queue *queue, int pe);
-/* It stays in the queue's list until the next progress. Its peer hears nothing. */
+/* It stays in the queue's list until the next progress. Its peer is not informed. */
 void msp_tcp_link_close(struct msp_tcp_link *link);
 /* The connection is lost: @p code of errno, 0: the other end has closed it. */
 void msp_tcp_link_lose(struct msp_tcp_link *link, int code);

@@ -86,7 +86,7 @@ static void judge(const struct msp_ucx_rails *rails)
     limits->is_open_to_strangers = has_tcp(rails);
 }
 
-/* ---- asking UCX ---- */
+/* ---- queries of UCX ---- */
 
 static void finish(ucp_worker_h worker, void *request)
 {
@@ -221,7 +221,7 @@ static memspan_status_t start_with(const struct msp_network_job *job,
     return result;
 }
 
-/* TCP after RDMA where it is asked for, by devices too. */
+/* TCP after RDMA where it is requested, by devices too. */
 static memspan_status_t start(const struct msp_network_job *job)
 {
     const enum msp_ucx_networks tcp = job->is_one_network ? MSP_UCX_LOOPBACK : MSP_UCX_ANY;

@@ -81,7 +81,7 @@ static void return_copy(struct msp_network_queue *queue, struct msp_ucx_copy *co
     queue->unused = copy;
 }
 
-/* A put that fails is one whose peer has failed, which flush() says. */
+/* A put that fails is one whose peer has failed, which flush() reports. */
 static void complete_copy(void *request, ucs_status_t status, void *argument)
 {
     struct msp_ucx_copy *copy = argument;

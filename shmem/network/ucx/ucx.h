@@ -50,7 +50,7 @@ struct msp_network_peer {
     ucs_status_t failure;
 };
 
-/* What the driver knows. */
+/* The driver's state. */
 struct msp_ucx {
     const struct msp_network_services *services;
     struct msp_network_limits limits;
