@@ -2,8 +2,8 @@
 /* move.c: a live block goes to another memory space, and keeps its address.
  *
  * Pages move, by the kernel or a driver. So only a block moves that is a chunk of its own: it
- * shares no page with others, and its chunk changes its provider as a whole. What the block is
- * charged to stays as it is. */
+ * shares no page with others, and its chunk changes its provider as a whole. The account that the
+ * block is charged to stays. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"

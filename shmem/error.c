@@ -114,7 +114,7 @@ static void print_line(const char *what, const char *text)
     }
 }
 
-/* ---- what the program has printed ---- */
+/* ---- the program's output ---- */
 
 static void *flush_all(void *unused)
 {

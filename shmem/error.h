@@ -17,12 +17,12 @@ memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format
     __attribute__((format(printf, 2, 3), cold));
 bool msp_error_is_elsewhere(void);
 
-/* Write out what the program has printed; at most a second. */
+/* Write out the program's output; at most a second. */
 void msp_flush(void);
 
 /* "memspan: PE 3 of 8: ..." to standard error, then the end of the job with status 1. The message
- * names the call, the argument and its value, and a remedy. What the program has printed before is
- * written out. Of PEs that end at the same time the first one prints. */
+ * names the call, the argument and its value, and a remedy. The program's earlier output is written
+ * out. Of PEs that end at the same time the first one prints. */
 _Noreturn void msp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* The same with the calling thread's error record as the message. */

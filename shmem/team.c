@@ -96,7 +96,7 @@ int msp_team_local_count(const struct msp_team *team)
 
 /* ---- indices ---- */
 
-/* What the parent's members agree on for a new team. */
+/* The agreement of the parent's members on a new team. */
 struct agreed {
     unsigned index;  /* 0: none is free */
     uint64_t number; /* of the last barrier that any of them has had in that index's flags */

@@ -82,7 +82,7 @@ static bool was_reset(const struct cuda_device *device)
         return true;
     }
     if (code != CUDA_SUCCESS) {
-        /* What a lost device answers to everything; the calls that follow report it. */
+        /* The error of a lost device for all calls; the calls that follow report it. */
         state->services->log(MEMSPAN_LOG_DEBUG, state->driver->name, "cuCtxGetId: %d", (int)code);
         return false;
     }

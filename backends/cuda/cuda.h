@@ -18,7 +18,7 @@ struct cuda_kernel {
     cuda_function_t function;
 };
 
-/* What the driver answered about a device, once, beside struct gpu_facts. */
+/* The driver's facts about a device, read once, beside struct gpu_facts. */
 struct cuda_facts {
     int capability; /* 10 * major + minor */
     bool vmm;
@@ -80,7 +80,7 @@ void cuda_sync_copies(struct gpu_device *device, const void *address);
 /* memspan_backend_t::connect: wake both devices, so that @p from has access from now on. */
 memspan_status_t cuda_connect(void *state, int home, memspan_kind_t kind, int from);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 memspan_status_t cuda_fill(struct gpu_device *device);
 

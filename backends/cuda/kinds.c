@@ -6,9 +6,9 @@
  *   managed      cuMemAllocManaged
  *   coherent     plain host pages, where the device reaches all of them
  *
- * A promise of atomics between host and device follows what the driver's documentation gives for
- * the widest scope: managed memory with concurrent access, any memory with pageable access, mapped
- * memory with native host atomics. */
+ * A promise of atomics between host and device follows the driver's documentation for the widest
+ * scope: managed memory with concurrent access, any memory with pageable access, mapped memory with
+ * native host atomics. */
 
 #include "backends/cuda/cuda.h"
 #include "backends/gpu/request.h"

@@ -37,8 +37,8 @@ static const char frame_begin[] =
     "    add.u64 %%i, %%i, %%t;\n"
     "    mul.wide.u32 %%step, %%blocks, %%width;\n";
 
-/* What a kernel does before the loop, for each element, and after it. %at is i elements of %u
- * bytes, the loop's only argument. */
+/* A kernel's code before the loop, for each element, and after it. %at is i elements of %u bytes,
+ * the loop's only argument. */
 static const char loop_begin[] = "LOOP:\n"
                                  "    setp.ge.u64 %%out, %%i, %%n;\n"
                                  "    @%%out bra DONE;\n"

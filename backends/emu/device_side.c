@@ -6,8 +6,8 @@
  * no file open. The rest is code, the mapping that it shares with the program (ring and stack), and
  * the devices' address range, in which the open commands open the blocks that this device reaches.
  *
- * Invariant: nothing of the C library is called and no writable data but what is kept is used: this
- * file is compiled freestanding, and a test holds its object to needing no symbol but emu_*.
+ * Invariant: nothing of the C library is called and no writable data but the kept record is used:
+ * this file is compiled freestanding, and a test holds its object to needing no symbol but emu_*.
  *
  * It ends by itself when the program ends (a descriptor of the program's process signals it), when
  * the program becomes another one (the doorbell is closed by exec), and after a fault. */
@@ -440,7 +440,7 @@ int emu_device_main(void *argument)
         while (done < atomic_load_explicit(&ring->submitted, memory_order_acquire)) {
             run(c, &ring->commands[done % EMU_RING_COMMANDS]);
             done++;
-            /* Release: what the command wrote is seen by a thread that sees it done. */
+            /* Release: the command's writes are seen by a thread that sees it done. */
             atomic_store_explicit(&ring->done, done, memory_order_release);
             wake_program(ring);
         }

@@ -187,7 +187,7 @@ memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, 
 /* Its pages are unmapped already: it becomes a freed block. Takes the lock. */
 void emu_block_give_back(struct emu *emu, struct emu_block *block);
 
-/* view.c: what the host sees of a block now. Lock held. */
+/* view.c: the host's access to a block now. Lock held. */
 
 /* Open or close the host's view, as it should be. */
 memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block);

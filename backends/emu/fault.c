@@ -117,7 +117,7 @@ static void tell_callers(const struct emu *emu, const void *address, bool shares
     }
 }
 
-/* What the guard reports of a block becomes part of this report. */
+/* The guard's report of a block becomes part of this report. */
 static void tell_guarded(const struct emu *emu, const void *address)
 {
     msp_report_collect(say);

@@ -114,7 +114,7 @@ static void drop_pages(const struct emu *emu, const struct emu_block *block)
     }
 }
 
-/* What a fresh block is. Lock held. */
+/* The properties of a fresh block. Lock held. */
 static void enlist(struct emu *emu, struct emu_block *block, memspan_kind_t kind, int resident)
 {
     block->kind     = kind;

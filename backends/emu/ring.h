@@ -37,7 +37,7 @@ struct emu_command {
 /* Why a device process ended by itself. */
 enum emu_stop {
     EMU_STOP_NOT = 0,
-    EMU_STOP_FAULT, /* a command touched what the device does not reach */
+    EMU_STOP_FAULT, /* a command touched memory that the device does not reach */
     EMU_STOP_CALL   /* a system call of the device process failed */
 };
 
@@ -46,13 +46,13 @@ struct emu_ring {
     _Atomic uint32_t asleep;            /* the device waits at its doorbell; pairs with submitted */
     _Atomic uint32_t ready;             /* the device process has given up the program's memory */
     _Alignas(64) _Atomic uint64_t done; /* of those submitted */
-    _Atomic uint32_t done_count;        /* changes with done: what the program waits on */
+    _Atomic uint32_t done_count;        /* changes with done: the word that the program waits on */
     _Atomic uint32_t waiters;           /* threads of the program that wait */
     _Atomic uint32_t stop;              /* enum emu_stop; the members below are written before */
     uint32_t fault_signal;
     uint32_t fault_access; /* enum msp_fault_access */
-    int64_t fault_code;    /* what the system call answered */
-    int64_t map_result;    /* 0, or what the last EMU_OP_MAP failed with; it ends nothing */
+    int64_t fault_code;    /* the system call's result */
+    int64_t map_result;    /* 0, or the error of the last EMU_OP_MAP; it ends nothing */
     uint64_t fault_address;
     _Alignas(64) struct emu_command commands[EMU_RING_COMMANDS];
 };

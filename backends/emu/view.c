@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.c: what the host sees of a block now.
+/* view.c: the host's access to a block now.
  *
  * Coherent and host-pinned memory is always open, device memory closed. A launch gives the device
  * all managed memory of its own, because kernels follow pointers, and other devices' where an

@@ -159,7 +159,7 @@ memspan_status_t emu_prefetch(void *state, int ordinal, void *queue, const void 
 
 /* ---- launches ---- */
 
-/* Which operands a kernel needs: bits of x, y and z. */
+/* The operands of a kernel: bits of x, y and z. */
 enum { X = 1, Y = 2, Z = 4 };
 static const unsigned operands[] = {
     [MEMSPAN_KERNEL_DAXPY] = X | Y | Z, [MEMSPAN_KERNEL_FILL] = Z,

@@ -42,7 +42,7 @@ typedef struct gpu_result {
     int code;
 } gpu_result_t;
 
-/* What a code of a driver means. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
+/* The meaning of a driver's code. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
 struct gpu_meaning {
     int code;
     memspan_status_t status;
@@ -66,7 +66,7 @@ struct gpu_registration;
 struct gpu_block {
     struct gpu_block *next; /* gpu_state::blocks */
     enum gpu_made made;
-    char *base; /* what the driver gave; the block may start later */
+    char *base; /* the driver's memory; the block may start later */
     size_t size_bytes;
     unsigned epoch;                        /* of the device when it was made */
     struct gpu_registration *registration; /* PAGES: or NULL */
@@ -84,7 +84,7 @@ struct gpu_queue {
     void *scratch; /* NULL until first needed; the device's lock */
 };
 
-/* What the driver answered about a device, once. */
+/* The driver's facts about a device, read once. */
 struct gpu_facts {
     int multiprocessors;
     bool unified_addressing;
@@ -160,10 +160,10 @@ struct gpu_pointer {
     size_t size_bytes; /* 0: not reported */
 };
 
-/* What a device is entered for. */
+/* The purpose for which a device is entered. */
 enum gpu_purpose {
     GPU_TO_WORK,
-    GPU_TO_ALLOCATE, /* also frees: must not spoil what the program captures */
+    GPU_TO_ALLOCATE, /* also frees: must not spoil the program's capture */
     GPU_TO_ASK,      /* about addresses */
     GPU_TO_WAIT,
     GPU_TO_GIVE_BACK /* there is no later time for it: a call that fails once is tried again */
@@ -242,7 +242,7 @@ struct gpu_driver {
     void (*close)(struct gpu_device *device); /* or NULL */
     bool relaxes_always;                      /* not only to allocate and to give back */
 
-    /* What a device is. */
+    /* A device's properties. */
     gpu_result_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
     gpu_result_t (*total)(const struct gpu_device *device, size_t *bytes_p);
     gpu_result_t (*available)(const struct gpu_device *device, size_t *bytes_p);
@@ -403,7 +403,7 @@ memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request
 
 void gpu_block_insert(struct gpu_state *state, struct gpu_block *block);
 void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block);
-/* What the driver gave for the block that holds @p address, or NULL. */
+/* The driver's memory of the block that holds @p address, or NULL. */
 char *gpu_block_base(struct gpu_state *state, const void *address);
 
 /* import.c: host pages in the driver's table. */

@@ -2,9 +2,10 @@
 /* import.c: host pages in the driver's table.
  *
  * A page can be registered once in a process, for all devices (portable). So registrations are
- * counted here: the second device of a list finds what the first one did, and so does an import of
- * a part of it. Pages that the program registered itself are used as they are, if all of them are
- * and the device sees them; "already registered" is also the answer where only some are. */
+ * counted here: the second device of a list finds the first one's registration, and so does an
+ * import of a part of it. Pages that the program registered itself are used as they are, if all of
+ * them are and the device sees them; "already registered" is also the answer where only some are.
+ */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c: what a device offers, and which requests are sound. */
+/* request.c: the kinds of memory of a device, and checks of requests. */
 
 #include "backends/gpu/request.h"
 #include "core/base/file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* work.c: streams, copies, fills, prefetch, waiting, and facts about an address.
  *
- * Streams of ours do not wait for the default stream, nor it for them: what a program runs there is
+ * Streams of ours do not wait for the default stream, nor it for them: work of a program there is
  * its own to synchronise. With one address space for all, the driver finds the source and the
  * target device from the addresses, between devices as well. */
 

@@ -4,8 +4,8 @@
 
 /* The records of the HIP backend; backends/gpu has the parts shared with CUDA's. HIP has one
  * context for each device, shared by all of a process, so addresses mean the same to the program,
- * to OpenMP offload runtimes and to us. What a thread has is a current device and a last error: the
- * first is set for each call and put back, the second is taken away again when it was ours. */
+ * to OpenMP offload runtimes and to us. A thread has a current device and a last error: the first
+ * is set for each call and put back, the second is taken away again when it was ours. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/hip/hip_api.h"
@@ -13,7 +13,7 @@
 /* The built-in kernels are one text; its two halves are compiled when first used. */
 enum hip_part { HIP_PART_BASIC, HIP_PART_COMBINE, HIP_PARTS };
 
-/* What the driver answered about a device, once, beside struct gpu_facts. */
+/* The driver's facts about a device, read once, beside struct gpu_facts. */
 struct hip_facts {
     unsigned target; /* 90010 for gfx90a; 0 where the kernel does not report it */
     bool host_xgmi;  /* it is linked to the processor by xGMI, not by PCI Express alone */
@@ -74,12 +74,12 @@ static inline bool hip_has_ipc(const struct gpu_state *state)
 
 memspan_status_t hip_load(struct gpu_state *state);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 memspan_status_t hip_fill(struct gpu_device *device);
 
-/* What the kernel's description of the GPUs in @p folder has of the one at that PCI address: its
- * target (90010 for gfx90a) and how it is linked to a processor. All 0 where it is not there. */
+/* The facts about the GPU at that PCI address in the kernel's description in @p folder: its target
+ * (90010 for gfx90a) and how it is linked to a processor. All 0 where it is not there. */
 struct hip_node {
     unsigned target;
     bool host_xgmi;

@@ -49,7 +49,7 @@ static memspan_status_t check_request(const struct host *host, int ordinal,
     return MEMSPAN_OK;
 }
 
-/* What the option MEMSPAN_HUGE_PAGES makes of a request that leaves the page size open. */
+/* The effect of the option MEMSPAN_HUGE_PAGES on a request that leaves the page size open. */
 static size_t choose_page_size(const struct host *host, const memspan_request_t *request)
 {
     if (request->page_size_bytes != 0) {
@@ -192,7 +192,8 @@ int host_purge(void *state, int ordinal, const memspan_block_t *block, void *add
     if ((first != 0) && (block->size_bytes >= HOST_HUGE_PAGE_BYTES)) {
         madvise(block->address, block->size_bytes, MADV_NOHUGEPAGE);
     }
-    done = (madvise(address, size_bytes, MADV_DONTNEED) == 0); /* not what the program has locked */
+    done  = (madvise(address, size_bytes, MADV_DONTNEED) ==
+            0); /* not pages that the program has locked */
     errno = saved_errno;
     return done;
 }

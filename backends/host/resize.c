@@ -5,7 +5,7 @@
  * has itself, mapped without access: that costs addresses and no memory, and the next growth stays
  * in place. Growing into it takes two calls: the first part of the reserve is unmapped, and the
  * block's mapping extended over it. So a block stays one mapping, with one policy, one lock and one
- * advice, which is what the kernel moves as a whole. Another thread's mapping may come into the gap
+ * advice, the unit that the kernel moves as a whole. Another thread's mapping may come into the gap
  * between the two calls: then the library copies.
  *
  * block->cookie holds the bytes mapped in all, 0 where that is the block alone. */

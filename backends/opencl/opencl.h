@@ -28,7 +28,7 @@ enum opencl_svm {
 };
 
 /* A piece of memory that kernels may be given: shared virtual memory of ours, or imported pages.
- * base and size are what the library was given; the driver's own range may start earlier. */
+ * base and size are those given to the library; the driver's own range may start earlier. */
 struct opencl_block {
     char *base;
     size_t size_bytes;
@@ -145,7 +145,7 @@ void opencl_platforms_drop(struct opencl_state *state);
 /* The context, made when first needed. Lock held. */
 memspan_status_t opencl_platform_need_context(struct opencl_platform *platform);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 /* Ask the driver everything about a device, once. False: leave it out (the log has the reason). */
 bool opencl_device_fill(struct opencl_device *device, int ordinal, int index);

@@ -58,7 +58,7 @@ memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_qu
 }
 
 /* Out of line: inlined twice into a caller that holds a reference of its own, GCC 12 warns that the
- * second call uses what the first has freed. */
+ * second call uses memory that the first has freed. */
 __attribute__((noinline)) static void end_queue(struct opencl_queue *queue)
 {
     struct opencl_platform *platform = queue->device->platform;

@@ -125,7 +125,7 @@ memspan_status_t openmp_describe(void *state, int ordinal, memspan_device_info_t
                    : openmp->services->fail(MEMSPAN_ERR_INVALID, "openmp", "", 0, "", NULL,
                                             "device %d: info_p is NULL", ordinal);
     }
-    /* What the library fills is left as it is. */
+    /* Members that the library fills are left as they are. */
     info = (memspan_device_info_t){
         .struct_size     = info_p->struct_size,
         .number          = info_p->number,
@@ -177,7 +177,7 @@ memspan_reach_t openmp_reach(void *state, int home, memspan_kind_t kind, int fro
     if (!offered) {
         return nothing;
     }
-    /* A device on the host's processors reaches what the host reaches, as the host does. */
+    /* A device on the host's processors reaches the host's memory, as the host does. */
     from = ((from != MEMSPAN_HOST) && openmp->is_host[from]) ? MEMSPAN_HOST : from;
     if ((home == MEMSPAN_HOST) || openmp->is_host[home]) {
         return (from == MEMSPAN_HOST) ? all : reach_host_memory(openmp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: blocks of every kind.
  *
- * No call of the runtime takes an alignment, so a block lies inside what the runtime gave: the
+ * No call of the runtime takes an alignment, so a block lies inside the runtime's memory: the
  * cookie remembers both. Where the memory is the host's, locking and placing it is ours to do,
  * because the runtime's "host" memory is then plain memory; elsewhere its driver has locked it. */
 
@@ -20,7 +20,7 @@ struct provider {
     openmp_free_fn *free;
 };
 
-/* What the runtime gave for a block. */
+/* The runtime's memory for a block. */
 struct raw {
     void *address;
     openmp_free_fn *free;

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BACKENDS_OPENMP_OPENMP_H
 #define MEMSPAN_BACKENDS_OPENMP_OPENMP_H
 
-/* What the files of this room share. README.md has the design. */
+/* The declarations that the files of this room share. README.md has the design. */
 
 #include <memspan/backend.h>
 #include <pthread.h>

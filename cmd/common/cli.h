@@ -114,7 +114,7 @@ struct cli_option {
 
 struct cli_usage {
     const char *synopsis; /* behind "usage: " */
-    const char *summary;  /* what the program does; NULL: none */
+    const char *summary;  /* the program's purpose; NULL: none */
     const struct cli_option *options;
     size_t option_count;
     const char *version;
@@ -181,7 +181,7 @@ struct cli_bytes {
 
 struct cli_result {
     enum cli_end end;
-    int code; /* exit status, or what the work returned; signal number; errno */
+    int code; /* exit status, or the result of the work; signal number; errno */
     double limit_s;
     double wall_s;          /* from before its start to after its end */
     double cpu_s;           /* of it and of the children that it waited for */

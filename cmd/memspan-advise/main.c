@@ -73,7 +73,7 @@ static const struct cli_usage usage = {
     .version      = MEMSPAN_VERSION_STRING,
     .has_operands = true};
 
-/* What the fast memory of this machine holds; everything when it has one tier. */
+/* The size of this machine's fast memory; everything when it has one tier. */
 static uint64_t fast_bytes(void)
 {
     uint64_t bytes = 0;

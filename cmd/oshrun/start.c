@@ -87,7 +87,7 @@ const char *start_find(const char *program)
     exit(EXIT_NOT_FOUND);
 }
 
-/* In the child: undo what the launcher has changed for itself. */
+/* In the child: undo the changes that the launcher has made for itself. */
 static void restore(const struct starter *starter)
 {
     setrlimit(RLIMIT_NOFILE, &starter->files);

@@ -457,7 +457,7 @@ bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *addres
         return false;
     }
     if (!search.is_bound) {
-        /* What the program started with is bound in load order. */
+        /* Objects that the program started with are bound in load order. */
         search.address = is_dependency(object, msp_object_program())
                              ? msp_object_next(search.name)
                              : (uintptr_t)dlsym(RTLD_DEFAULT, search.name);

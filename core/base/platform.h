@@ -17,7 +17,7 @@
 #define MSP_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MSP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Of functions that are a few instructions of another one, whatever the compiler thinks. */
+/* Of functions that are a few instructions of another one, against the compiler's own choice. */
 #define MSP_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Of variables that the fast paths read: without it, a declaration alone is reached by way of a

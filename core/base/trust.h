@@ -4,8 +4,8 @@
 
 /* Whether the environment may decide which code this process loads. It may not where the process
  * has more rights than the user who started it (set-user-id, set-group-id, file capabilities; the
- * kernel marks it by AT_SECURE): drivers, hwloc and PMIx load what the environment names, so such a
- * process opens none of them. Header only, because both libraries use it. */
+ * kernel marks it by AT_SECURE): drivers, hwloc and PMIx load libraries that the environment names,
+ * so such a process opens none of them. Header only, because both libraries use it. */
 
 #include <stdbool.h>
 #include <sys/auxv.h>

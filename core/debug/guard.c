@@ -62,7 +62,7 @@ static bool is_inherited(const struct msp_guard_block *b)
            ((b->zone.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
 }
 
-/* What a block in quarantine costs. Closed pages hold addresses, hardly memory. */
+/* The bytes that a block in quarantine costs. Closed pages hold addresses, hardly memory. */
 static uint64_t quarantine_cost(const struct msp_guard_block *b)
 {
     if (b->returned) {
@@ -542,7 +542,7 @@ static void tell_leaks(void)
 {
     struct msp_guard_leak *leaks = NULL;
     const struct msp_guard_block *b;
-    pid_t here      = getpid(); /* what a parent allocated is the parent's to free */
+    pid_t here      = getpid(); /* a parent's blocks are the parent's to free */
     uint64_t count  = 0;
     uint64_t bytes  = 0;
     size_t groups   = 0;

@@ -189,7 +189,7 @@ static const char *hint_of(const struct msp_guard_finding *f)
     }
 }
 
-/* ---- what the header promises ---- */
+/* ---- the header's functions ---- */
 
 bool msp_guard_reported(void)
 {

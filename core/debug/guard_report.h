@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_DEBUG_GUARD_REPORT_H
 #define MEMSPAN_CORE_DEBUG_GUARD_REPORT_H
 
-/* What the guard has found, in words on standard error. */
+/* The guard's findings, in words on standard error. */
 
 #include "core/debug/guard_table.h"
 

@@ -16,10 +16,10 @@ enum msp_red_zone_reach {
 
 struct msp_red_zone {
     struct msp_provider *provider;
-    unsigned char *raw; /* what the engine gave */
+    unsigned char *raw; /* the engine's memory */
     size_t raw_bytes;
     size_t raw_align_bytes;
-    unsigned char *address; /* what the program has */
+    unsigned char *address; /* the program's bytes */
     size_t size_bytes;
     size_t front_bytes;        /* raw to address */
     size_t closed_front_bytes; /* of those, pages that are closed, at the start */

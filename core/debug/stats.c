@@ -261,7 +261,7 @@ static void add_bytes(char *line, size_t size, size_t *used, const char *name, u
     }
 }
 
-/* What a line ends with. Thousandths by hand: the decimal point is the locale's. */
+/* The end of a line. Thousandths by hand: the decimal point is the locale's. */
 static void add_pool_text(char *line, size_t size, size_t *used, const memspan_allocator_stats_t *s)
 {
     unsigned thousandths = (unsigned)(s->fragmentation * 1000 + 0.5);

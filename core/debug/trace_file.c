@@ -129,7 +129,7 @@ static bool open_file(void)
 
     file = fd;
     if ((fd >= 0) && (fd <= STDERR_FILENO)) {
-        /* What the program prints would go there. */
+        /* The program's output would go there. */
         file = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         close(fd);
     }

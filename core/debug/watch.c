@@ -3,7 +3,7 @@
  *
  * An event is looked up from its address, so that the callers need to keep nothing for it; then it
  * goes to the trace, then to the hooks. errno and the thread's error record stay as they were:
- * watching does not change what the program sees. */
+ * watching does not change the program's view. */
 
 #include "core/debug/watch.h"
 #include "core/base/error.h"

@@ -43,7 +43,7 @@ static char list_problem[256];
 static pthread_once_t list_once = PTHREAD_ONCE_INIT;
 MSP_LOCK_STATIC(open_lock, MSP_RANK_BACKENDS); /* guards opening a slot */
 
-/* ---- what a backend is given ---- */
+/* ---- a backend's services ---- */
 
 static void service_log(enum memspan_log_level level, const char *backend, const char *format, ...)
 {

@@ -14,7 +14,7 @@
 struct msp_driver {
     const memspan_backend_t *own; /* the backend's table */
     void *state;                  /* of open() */
-    memspan_backend_t table;      /* what the core calls; its state is this record */
+    memspan_backend_t table;      /* the table that the core calls; its state is this record */
     struct msp_calls calls;
     atomic_bool has_given; /* the first alloc() has been served */
 };

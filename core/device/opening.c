@@ -63,7 +63,7 @@ static void keep_error(struct opening *o)
     o->native_code = error->native_code;
 }
 
-/* What a plug-in answers to the first questions is not kept: this is only to see that it answers.
+/* A plug-in's results of the first calls are not kept: this is only to see that it returns.
  */
 static void rehearse(const memspan_backend_t *table, void *state, int count)
 {

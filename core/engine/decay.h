@@ -37,8 +37,8 @@ static inline bool msp_decay_is_over(uint32_t then, uint32_t now)
 void msp_decay_look(const struct msp_pool *pool);
 
 /* The pool is about to take more from its driver. Where it has grown by half since it was looked at
- * last, pages of slabs go back first, whatever their age: a program that is done with the objects
- * of one size before it makes those of the next never has the pages of all. As look(). */
+ * last, pages of slabs go back first, at any age: a program that is done with the objects of one
+ * size before it makes those of the next never has the pages of all. As look(). */
 void msp_decay_press(struct msp_pool *pool);
 
 /* Give back all pages of slabs and of free blocks in pools; returns the bytes. */

@@ -28,8 +28,8 @@ enum {
 
 struct msp_account;
 
-/* What a block is to those who use it; a free block's is nothing. Changed without the fit's lock by
- * the block's owner. */
+/* The use of a block; NONE while it is free. Changed without the fit's lock by the block's owner.
+ */
 enum msp_use {
     MSP_USE_NONE = 0,
     MSP_USE_BLOCK,  /* the program's memory */

@@ -246,7 +246,7 @@ void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
 /* The same for an allocator whose pools are teams' or groups'. */
 void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p);
 
-/* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
+/* Whether the fast paths' memory for @p handle is ordinary memory, which the host may clear. */
 bool msp_heap_is_cleared_by_host(uintptr_t handle);
 
 /* The fast paths of medium blocks, in one section each: a block that was freed before, from
@@ -266,7 +266,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *record);
 
 /* ---- rare: of all threads ---- */
 
-/* Hand on what a thread has; it never uses a heap again. The threads are held or stopped. */
+/* Hand on a thread's heaps; it never uses a heap again. The threads are held or stopped. */
 void msp_heap_retire_all(struct msp_thread *thread);
 
 /* Call the credit of an account's heaps back. */
@@ -363,7 +363,7 @@ void msp_heap_collect_all(struct msp_heap *heap);
 void msp_heap_lend_first(struct msp_heap *heap);
 
 /* In a section, of a heap without live blocks that no other thread has a part of: whether its
- * account has counted nothing but what the heap has published; then both counters are added, and
+ * account has no counts but those that the heap has published; then both counters are added, and
  * begin anew. */
 struct msp_retired;
 bool msp_heap_has_published_all(const struct msp_heap *heap);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_BYTES  = 32 << 20, /* lent in all, and a share of what the pools hold: */
+    MOST_BYTES  = 32 << 20, /* lent in all, and a share of the pools' bytes: */
     HELD_SHARE  = 8,
     STEP_BYTES  = 256 << 10, /* lent at a time */
     MOST_BLOCKS = 512,       /* in a cache */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c: chunks divided into blocks.
  *
- * Chunks grow with what the pool holds, so that a large pool has few seams, and shrink again when
- * the driver has no more of that size. A block from direct_bytes upwards is a chunk of its own.
- * Empty chunks wait for the decay time before they go back: taking one from a driver costs as much
- * as a thousand allocations.
+ * Chunks grow with the pool, so that a large pool has few seams, and shrink again when the driver
+ * has no more of that size. A block from direct_bytes upwards is a chunk of its own. Empty chunks
+ * wait for the decay time before they go back: taking one from a driver costs as much as a thousand
+ * allocations.
  *
  * A small block that is freed waits, one of each size, for the next request of its size, uncut and
  * not joined: programs make an allocator, allocate and free one block, and end it. */
@@ -138,8 +138,8 @@ static size_t exact_size_for(const struct msp_pool *pool, size_t least)
     return (size > pool->provider->chunk_max_bytes) ? least : size;
 }
 
-/* What a chunk must have for a block: so much that the bins are sure to find it there, now and at
- * the next request; and of a large block no more. */
+/* The bytes that a chunk must have for a block: so much that the bins are sure to find it there,
+ * now and at the next request; and of a large block no more. */
 static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t align_bytes)
 {
     uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
@@ -557,8 +557,8 @@ void msp_pool_free_list(struct msp_pool *pool, struct msp_record *first)
     msp_unlock(&pool->lock);
 }
 
-/* A block that is a chunk. What a driver gave stays as it is, unless half of it would be wasted.
- * One that grows gets more than it needs where that costs no memory, so that its pages may be huge.
+/* A block that is a chunk. A driver's chunk stays as it is, unless half of it would be wasted. One
+ * that grows gets more than it needs where that costs no memory, so that its pages may be huge.
  */
 static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes, size_t align_bytes,
                                         bool may_move)

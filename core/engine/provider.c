@@ -62,8 +62,8 @@ static bool can_resize(const struct msp_provider_spec *spec)
 
 /* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
  * page, not ahead of use. A backend that checks accesses needs each block by itself. Of ordinary
- * memory the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of what
- * a process that allocates once may cost; a process that needs more pays that once for the small
+ * memory the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of the
+ * cost of a process that allocates once; a process that needs more pays that once for the small
  * pages. */
 static void choose_sizes(struct msp_provider *p)
 {

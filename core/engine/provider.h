@@ -33,7 +33,7 @@ struct msp_pool;
 
 struct msp_provider {
     struct msp_provider_spec spec;
-    size_t chunk_first_bytes; /* what the pool takes when it has nothing */
+    size_t chunk_first_bytes; /* the chunk that the pool takes when it has nothing */
     size_t chunk_bytes;       /* and then at a time, at first */
     size_t chunk_max_bytes;   /* and when it holds much */
     size_t direct_bytes;      /* from here on a block is a chunk of its own */

@@ -17,8 +17,8 @@ static bool can_be_object(const struct msp_request *request)
            msp_account_earns_heaps(request->owner.account);
 }
 
-/* What a block that grows is given beyond its size, so that growing in steps copies each byte a few
- * times and not at every step. */
+/* The reserve of a block that grows, so that growing in steps copies each byte a few times and not
+ * at every step. */
 static void add_slack(struct msp_request *request)
 {
     enum { SLACK_SHARE = 4 };
@@ -80,7 +80,7 @@ memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_
     return take_block(request, zeroed_p, address_p);
 }
 
-/* Whether the account is charged directly, for what the pool gives as it is. */
+/* Whether the account is charged directly, for a block that comes from the pool. */
 static bool is_plain(const struct msp_allocator *a, size_t align_bytes, size_t size_bytes)
 {
     return (size_bytes <= MSP_SMALL_MAX_BYTES) && (align_bytes == 1) &&

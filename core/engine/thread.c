@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the fast paths find while they are closed: the slots of msp_heap_none_at(). */
+/* The slots that the fast paths find while they are closed: the slots of msp_heap_none_at(). */
 #define FOUR(x)    x, x, x, x
 #define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
 static struct msp_thread closed = {
@@ -281,7 +281,7 @@ void msp_thread_set_watched(bool watched)
 
 /* ---- fork ---- */
 
-/* Only the calling thread is left: what the others had goes to the threads that allocate next. */
+/* Only the calling thread is left: the others' slabs go to the threads that allocate next. */
 static void retire_others(void)
 {
     struct msp_thread *ended = NULL;

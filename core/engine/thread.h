@@ -42,8 +42,8 @@ struct msp_thread {
     struct msp_thread *previous;
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 
-/* What a thread has in its own storage: little, for that is what a library that is opened at run
- * time gets (tests/exports/tls.sh). */
+/* A thread's own storage: little, because a library that is opened at run time gets little
+ * (tests/exports/tls.sh). */
 struct msp_thread_local {
     /* The record that the fast paths use. Never NULL, so that they need not test for one: while an
      * interrupt is set, before the thread is registered and while it ends, it is a stand-in that

@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_ENGINE_TRAIT_TABLE_H
 
 /* The row of each trait: its member, its form, its default. The public table
- * (MEMSPAN_TRAIT_KEY_MAP) has its number and its text. What a trait does is in core/plan.c.
+ * (MEMSPAN_TRAIT_KEY_MAP) has its number and its text. The effect of a trait is in core/plan.c.
  */
 
 #include <memspan/allocator.h>

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_ALLOCATOR_H
 #define MEMSPAN_CORE_OMP_ALLOCATOR_H
 
-/* From what a program passes to OpenMP calls to what the core takes. */
+/* From the arguments of OpenMP calls to those of the core. */
 
 #include "core/omp/abi.h"
 #include <memspan/allocator.h>

@@ -218,7 +218,7 @@ static int invalid_device(void)
     return (msp_omp_real(MSP_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
 }
 
-/* The host's name: what the runtime calls it, where it has names. */
+/* The host's name: the runtime's, where it has names. */
 static const char *host_uid(void)
 {
     uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_UID_FROM_DEVICE);

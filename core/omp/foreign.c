@@ -191,7 +191,7 @@ bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p)
         uintptr_t raw;
         size_t size;
         size_t size_asked;
-        uintptr_t aligned; /* what the program was given */
+        uintptr_t aligned; /* the program's block */
         uintptr_t allocator;
     } record;
     uintptr_t address = (uintptr_t)pointer;

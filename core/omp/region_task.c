@@ -8,7 +8,7 @@
  * to wait, by any thread, ends that for all regions, and so does a task with dependences, which may
  * be the one that waits: so a mistake may escape, but there are no false positives.
  *
- * Not for ever: a region may wait for what the host does next. One that takes longer than WAIT_MS
+ * Not for ever: a region may wait for the host's next step. One that takes longer than WAIT_MS
  * counts as waited for. So does every one in a parallel region, whose end waits for it as well, and
  * calls nothing of ours.
  *
@@ -298,7 +298,7 @@ void msp_omp_watch_tasks(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, find_real);
-    /* What the runtime does not have is never called. */
+    /* A function that the runtime lacks is never called. */
     if ((real.make != NULL) && (real.level != NULL)) {
         redirect();
     }

@@ -247,7 +247,7 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
     return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
 }
 
-/* What the routines that return a number return, once it is logged. */
+/* The result of routines that return a number, after the log. */
 static int refused(const char *routine)
 {
     msp_omp_refused(routine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* variable.c: a tree in the order of device and address (a treap: a node has a random priority, and
- * none above its parent's, so that the depth is logarithmic whatever the order of calls). */
+ * none above its parent's, so that the depth is logarithmic for any order of calls). */
 
 #include "core/omp/variable.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* symmetric_heap.c: the same offsets for the same calls.
  *
- * What a call may look at: the calls before it. Not at addresses (bins and lists hold numbers), not
- * at the state of the process (no record is ever missing). Errors are recorded after the lock is
+ * A call depends on the calls before it alone: not on addresses (bins and lists hold numbers), not
+ * on the state of the process (no record is ever missing). Errors are recorded after the lock is
  * given back, from values that were read under it. */
 
 #include "core/symmetric/symmetric_heap.h"

@@ -5,10 +5,10 @@
 /* hwloc, opened when something first needs it: a program that only allocates should not pay for
  * loading it and its libraries (a third of a millisecond, measured), nor need it at all.
  *
- * hwloc's own header declares its functions. Here each name that is used stands for what a pointer
- * of ours points to, so that the same declarations declare the pointers, and hwloc's inline
- * functions call through them. To use one more function, add it to the list and below it; a name
- * that is not here is a missing symbol when the library is linked. */
+ * hwloc's own header declares its functions. Here each name that is used stands for the target of a
+ * pointer of ours, so that the same declarations declare the pointers, and hwloc's inline functions
+ * call through them. To use one more function, add it to the list and below it; a name that is not
+ * here is a missing symbol when the library is linked. */
 
 #ifdef HWLOC_H
 #error "core/topology/hwloc.h comes before hwloc.h, or instead of it"

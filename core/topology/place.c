@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c: OMP_PLACES (OpenMP, "Environment Variables").
  *
- * Either a word for what the places are, with an optional count, or a list of places, each a set of
+ * Either a word for the kind of places, with an optional count, or a list of places, each a set of
  * processors by the operating system's numbers. Intervals, "start:length:stride", work alike for
  * processors within a place and for places as a whole; "!" excludes the place behind it. One
  * function a rule of the grammar; the first problem stops the parser and is kept with where it is.

@@ -177,7 +177,7 @@ static struct node_table *read_nodes(hwloc_topology_t hwloc, bool foreign)
 }
 
 /* True when the note concerns a node without processors that nothing else explains. Memory that
- * came as a DAX device is no GPU's, whatever a driver calls its nearest node. */
+ * came as a DAX device is no GPU's, even where a driver names it as its nearest node. */
 static bool note_applies(const struct device_note *note, const memspan_numa_node_info_t *node)
 {
     return (note->node == node->os_index) && (node->pu_count == 0) &&

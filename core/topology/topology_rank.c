@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology_rank.c: the ranks of nodes for each use, always relative to the others of this machine.
  *
- * Values of the firmware count when every node of the host has one; else the kinds of memory have
- * a natural order. Values within a tenth of the best of their group are one tier: firmware tables
- * differ in the last digit between sockets, and node 0 always lacks what the kernel took. */
+ * Values of the firmware count when every node of the host has one; else the kinds of memory have a
+ * natural order. Values within a tenth of the best of their group are one tier: firmware tables
+ * differ in the last digit between sockets, and node 0 always lacks the kernel's part. */
 
 #include "core/topology/numa_kind.h"
 #include <stdio.h>
@@ -150,7 +150,7 @@ static void rank_by_kind(memspan_numa_node_info_t *nodes, int count, enum qualit
     }
 }
 
-/* The best node with processors is what a node without is measured against. */
+/* A node without processors is measured against the best node with some. */
 static double usual_value(const memspan_numa_node_info_t *nodes, int count, enum quality quality)
 {
     double best = 0.0;

@@ -148,9 +148,8 @@ uint64_t msp_numa_node_free(int node)
         return MEMSPAN_UNKNOWN;
     }
     /* Where there is one node, the machine's own count is better: it includes memory that can be
-     * reclaimed, and it also counts memory that a hypervisor plugged in without counting them for
-     * the node.
-     */
+     * reclaimed, and it also counts memory that a hypervisor plugged in without counting it for the
+     * node. */
     if (msp_numa_memory_nodes() == 1) {
         msp_file_read("/proc/meminfo", text, sizeof(text));
         return msp_text_field(text, "MemAvailable", &free_bytes) ? free_bytes : MEMSPAN_UNKNOWN;

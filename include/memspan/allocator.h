@@ -141,7 +141,7 @@ MEMSPAN_API memspan_status_t memspan_allocator_describe(memspan_allocator_h allo
 MEMSPAN_API memspan_status_t memspan_allocator_reach(memspan_allocator_h allocator, int device,
                                                      memspan_reach_t *reach_p);
 
-/** Describe what an allocator of these traits would give, without making it.
+/** Describe the memory of an allocator of these traits, without making it.
  * Errors: those of memspan_allocator_create(); MEMSPAN_ERR_INVALID (info_p NULL, struct_size not
  * set). */
 MEMSPAN_API memspan_status_t memspan_allocator_plan(memspan_space_h space,

@@ -2,8 +2,7 @@
 #ifndef MEMSPAN_OMP_H
 #define MEMSPAN_OMP_H
 
-/** @file omp.h
- * The extended OpenMP names, over whatever <omp.h> the compiler has.
+/** @file omp.h The extended OpenMP names, over the compiler's own <omp.h>.
  *
  * Includes the compiler's own header and adds the missing names of OpenMP 5.1 to 6.0 memory
  * management, of the proposal "OpenMP device memory spaces", and of other vendors' names. Nothing

@@ -37,7 +37,7 @@
 
 MEMSPAN_BEGIN_DECLS
 
-/** The one list of codes: name, value, text. Ordered by what the caller has to change. */
+/** The one list of codes: name, value, text. Ordered by the remedy of the caller. */
 #define MEMSPAN_STATUS_MAP(X)                                                                      \
     X(MEMSPAN_OK, 0, "success")                                                                    \
     X(MEMSPAN_ERR_INVALID, -1, "an argument is not valid")                                         \

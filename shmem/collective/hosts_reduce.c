@@ -39,7 +39,7 @@ static size_t lines(size_t size_bytes)
 
 /* ---- leaders ---- */
 
-/* What the members of the group have put into their out boxes, into the leader's. */
+/* Combine the operands in the out boxes of the group's members with the leader's, in @p sum. */
 static void combine_group(const struct msp_team *team, msp_combine_t combine, char *sum,
                           size_t count)
 {

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_CONTROL_AGREE_H
 #define MEMSPAN_SHMEM_CONTROL_AGREE_H
 
-/* The control plane: what the members of a team agree on, on one host or several. All of them call,
- * in the same order. */
+/* The control plane: agreement of a team's members, on one host or several. All of them call, in
+ * the same order. */
 
 #include "shmem/team.h"
 

@@ -51,7 +51,7 @@ void msp_wait_poll_at(const void *address, int pe);
 /* This host has fewer processors than PEs. The same answer in all of them. */
 bool msp_wait_is_oversubscribed(void);
 
-/* What the PE of this host waits for: 0 where it runs, or a thread of it may; otherwise a number of
+/* The wait of the PE of this host: 0 where it runs, or a thread of it may; otherwise a number of
  * that wait, odd in shmem_finalize(). */
 uint64_t msp_wait_state(int local_index);
 

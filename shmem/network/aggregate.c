@@ -63,7 +63,8 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
     return true;
 }
 
-/* What the peer waits for anyway. Contacts of other channels than the main one have none. */
+/* Messages that the peer waits for anyway. Contacts of other channels than the main one have none.
+ */
 static void add_acks(struct msp_network_contact *contact, struct msp_network_header *header)
 {
     if (contact->ack_count > 0) {

@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_DRIVER_H
 #define MEMSPAN_SHMEM_NETWORK_DRIVER_H
 
-/* A network driver: what the network transport (network.h) needs of UCX or libfabric. It is one
- * table of functions in a plug-in of its own, lib/memspan/shmem_NAME.so, which is linked to the
- * real library, opened for jobs with PEs on other hosts alone, and exports
+/* A network driver: UCX or libfabric in the form that the network transport (network.h) needs. It
+ * is one table of functions in a plug-in of its own, lib/memspan/shmem_NAME.so, which is linked to
+ * the real library, opened for jobs with PEs on other hosts alone, and exports
  *
  *     const struct msp_network_driver *
  *     memspan_network_driver(const struct msp_network_services *services);
@@ -63,7 +63,7 @@ struct msp_network_request {
     _Alignas(16) char driver[MSP_NETWORK_REQUEST_BYTES];
 };
 
-/* What the driver may call. */
+/* The functions that the driver may call. */
 struct msp_network_services {
     unsigned version;
     /* An error record, as of memspan_services_t.fail(); any text may be NULL. Returns @p status. */
@@ -72,7 +72,7 @@ struct msp_network_services {
         __attribute__((format(printf, 6, 7)));
     /* A line of the log. */
     void (*note)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    /* What the user can remedy while the job goes on; the first of a process's alone. */
+    /* A problem that the user can remedy while the job goes on; the first of a process's alone. */
     void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     /* A message has arrived; the data is the driver's. From queue_progress() of the main queue. It
      * starts no operations. */

@@ -33,7 +33,7 @@
 /* Its name is that of the driver, once it is open. */
 extern struct msp_transport msp_transport_network MSP_HIDDEN;
 
-/* What the driver may call. */
+/* The functions that the driver may call. */
 extern const struct msp_network_services msp_network_services MSP_HIDDEN;
 
 struct msp_network {

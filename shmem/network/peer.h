@@ -230,7 +230,7 @@ void msp_network_relieve(struct msp_network_channel *channel);
 
 /* The functions are called with the main channel locked.
  *
- * What a peer waits for, from its question or answer. */
+ * The wait of a peer, from its ping or reply. */
 void msp_network_deadlock_heard(struct msp_network_contact *contact, uint64_t state);
 
 /* Before the contacts are pinged, from a thread that waits; may unlock meanwhile. True: the job

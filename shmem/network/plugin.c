@@ -23,7 +23,7 @@ enum { NAME_BYTES = 32, REASON_BYTES = 320 };
 
 static char loaded_name[NAME_BYTES] = "network"; /* for error records */
 
-/* What a driver is linked to. */
+/* The library that a driver is linked to. */
 static const struct library {
     const char *driver;
     const char *remedy;       /* for those that miss it */
@@ -174,7 +174,7 @@ static memspan_status_t load_file(const char *name, const char *path,
     void *handle;
 
     /* PSM, below libfabric, takes the program's signals when it is loaded, to print a backtrace;
-     * the status of the process is 1 then. What the user has set stays. */
+     * the status of the process is 1 then. The user's settings stay. */
     (void)setenv("IPATH_NO_BACKTRACE", "1", 0);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {

@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 enum {
-    /* Of the thread, before it looks whether callers still poll: what a peer may have to wait when
-     * they have stopped. A look costs the caller its processor for some microseconds, so that an
-     * eighth of the time for which they have polled passes between two. */
+    /* Of the thread, before it looks whether callers still poll: the time that a peer may have to
+     * wait when they have stopped. A look costs the caller its processor for some microseconds, so
+     * that an eighth of the time for which they have polled passes between two. */
     ASIDE_MIN_US = 200,
     ASIDE_MAX_US = 1000,
     /* Between polls where the driver has no descriptor: an eighth of the time without arrivals. */
@@ -103,7 +103,7 @@ static void notify(void)
     }
 }
 
-/* No other thread sends what the driver has kept of this one's contexts. */
+/* No other thread sends the data that the driver has kept for this one's contexts. */
 static unsigned advance_own(void)
 {
     struct msp_network_channel *channel;
@@ -155,7 +155,7 @@ bool msp_network_progress(bool is_wait)
     return progress_main(is_wait) || (count != 0);
 }
 
-/* What a wait has put off is the thread's to do, soon. */
+/* Work that a wait has put off is the thread's to do, soon. */
 void msp_network_left(void)
 {
     if (msp_network_is_ack_pending() && !atomic_load(&is_aside)) {
@@ -235,8 +235,8 @@ static void step_aside(void)
     atomic_store(&is_aside, false);
 }
 
-/* True: there was something, or may be. @p had_event: the driver may put what a peer has sent into
- * the program's memory without a word. */
+/* True: there was something, or may be. @p had_event: the driver may put a peer's data into the
+ * program's memory without a completion. */
 static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
 {
     struct msp_network_channel *channel = msp_network.main;

@@ -121,9 +121,9 @@ void msp_network_count_message(const struct msp_network_work *work)
     atomic_fetch_add_explicit(&work->stream->messages, 1, memory_order_relaxed);
 }
 
-/* What the library's protocols do next shows that their flags have arrived: acknowledging each one
- * takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of another
- * without limit. Where the worker executes messages, the order counts those outstanding. */
+/* The next step of the library's protocols shows that their flags have arrived: acknowledging each
+ * one takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of
+ * another without limit. Where the worker executes messages, the order counts those outstanding. */
 bool msp_network_count_flag(const struct msp_network_work *work)
 {
     if ((work->target->context != msp_context_internal()) || msp_job_has_device_memory() ||
@@ -169,7 +169,7 @@ void msp_network_send_at_once(const struct msp_network_work *work,
 
 /* ---- order ---- */
 
-/* Flushes what the channel has put to each peer. *left: flushes that have not ended. Locked. */
+/* Flushes the channel's puts to each peer. *left: flushes that have not ended. Locked. */
 static void start_flushes(struct msp_network_channel *channel, _Atomic uint64_t *left)
 {
     struct msp_network_contact *contact = channel->dirty;

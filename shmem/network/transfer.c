@@ -257,7 +257,7 @@ static char *new_stage(const struct msp_target *target, size_t stage_bytes)
     return stage;
 }
 
-/* Through the host's memory: what the driver may not read. */
+/* Through the host's memory: buffers that the driver may not read. */
 static void put_from_device(const struct msp_target *target, const char *source, size_t at,
                             size_t size_bytes)
 {

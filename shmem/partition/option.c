@@ -90,7 +90,7 @@ static memspan_status_t refuse_piece(const struct piece *piece, const char *what
     return msp_error_hint("%s", help);
 }
 
-/* What a name and the letters that are reserved for it make of a piece. */
+/* How a piece matches a name and the letters that are reserved for it. */
 enum match { NO_MATCH, BEGINS, IS_NAME };
 
 static enum match match_name(const char *name, const char *letters, const struct piece *piece)

@@ -299,7 +299,7 @@ static memspan_status_t place_pages(const struct msp_partition_request *request,
 
 /* ---- devices ---- */
 
-/* What the OpenMP runtime of this process answers; -1 when there is none. */
+/* The result of this process's OpenMP runtime; -1 when there is none. */
 static int ask_openmp(const char *name)
 {
     int (*call)(void);

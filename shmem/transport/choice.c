@@ -258,7 +258,7 @@ static void write_rank(char *text, size_t text_bytes)
 
 /* ---- without a job ---- */
 
-/* What the last call with index 0 found. */
+/* The results of the last call with index 0. */
 static struct {
     shmemx_transport_info_t infos[NAMES_MAX + 1];
     int count;

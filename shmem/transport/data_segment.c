@@ -95,7 +95,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 
 /* ---- copying the variables ----
  *
- * By the kernel: it copies whole pages as they are, also what a sanitizer keeps between variables.
+ * By the kernel: it copies whole pages as they are, also a sanitizer's data between variables.
  */
 
 static bool write_pages(uintptr_t first, size_t size_bytes)

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_TRANSPORT_OWN_H
 #define MEMSPAN_SHMEM_TRANSPORT_OWN_H
 
-/* Operations on this PE's own memory, also where the host can neither load nor store it: what a
- * thread executes for other PEs, and this PE's operations on itself. Atomics on such memory are
+/* Operations on this PE's own memory, also where the host can neither load nor store it: those that
+ * a thread executes for other PEs, and this PE's operations on itself. Atomics on such memory are
  * the owner's alone, under one lock; all others are the processor's. @p call: for messages. */
 
 #include "shmem/transport/transport.h"

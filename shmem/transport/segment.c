@@ -115,7 +115,7 @@ static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned sha
 }
 
 /* Under a limit on address space the arena is not all that is needed: windows on the copies of all
- * PEs, and what the program and the heaps' records take. The same answer in all PEs. */
+ * PEs, and the addresses of the program and the heaps' records. The same answer in all PEs. */
 static bool leaves_addresses(size_t total_bytes)
 {
     size_t windows_bytes = total_bytes * ((size_t)msp_job.local_count + 1);

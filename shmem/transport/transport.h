@@ -174,7 +174,7 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
 void msp_target_store(const struct msp_target *target, uint64_t value);
 void msp_target_add(const struct msp_target *target, uint64_t value);
 
-/* Advance what the transport to other hosts has to do here. */
+/* Advance the work of the transport to other hosts. */
 static inline void msp_transport_progress(void)
 {
     if (msp_job.transport != NULL) {

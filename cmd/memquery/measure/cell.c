@@ -335,7 +335,7 @@ static bool measure_latency(struct measure_memory *memory, int device, struct me
     if (moves && (time_walk(memory, device, memory->chain.count, reason, size) < 0)) {
         return false;
     }
-    for (size_t i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
+    for (size_t i = 0; i < 3; i++) { /* the cost of a kernel that does nothing */
         ns = time_walk(memory, device, 1, reason, size);
         if (ns < 0) {
             return false;

@@ -35,7 +35,7 @@ struct resource {
     bool limited;                  /* the host may have less than its nodes hold */
     memspan_reach_t *reach;        /* by index into snapshot.devices */
     memspan_coherence_t coherence; /* the weakest among the devices of the space */
-    bool planned;                  /* plan is what an allocator over it alone would be given */
+    bool planned;                  /* plan is the result for an allocator over it alone */
     memspan_allocator_info_t plan;
     enum resource_state state;
     char note[320]; /* reason for the state, or "" */
@@ -240,7 +240,7 @@ enum {
 
 enum quantity { SIZE, FREE, ALLOC_MAX, PAGE_SIZE, DEVICES, NODES, QUANTITY_COUNT };
 
-/* Kinds of subject: the same words apply on every machine, whatever it has. */
+/* Kinds of subject: the same words apply on every machine. */
 enum facts_subject { OF_MACHINE, OF_BACKEND, OF_DEVICE, OF_SPACE, OF_LIST };
 
 struct facts {

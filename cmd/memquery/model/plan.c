@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c: --plan, what an allocator with such traits would be given, and why. Nothing is
+/* plan.c: --plan, the memory of an allocator with such traits, and the reasons. Nothing is
  * allocated. */
 
 #include "cmd/memquery/model/model.h"

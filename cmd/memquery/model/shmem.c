@@ -239,7 +239,7 @@ static void rows_add(struct rows *rows, const void *row)
     json_array_append_new(rows->objects, field_object(rows->list, &record));
 }
 
-/* What a call that has no such row leaves behind; EXIT_YES: it was the last one. */
+/* The error that a call without such a row leaves; EXIT_YES: it was the last one. */
 static int finish_calls(int status)
 {
     if (status == MEMSPAN_ERR_NOT_FOUND) {

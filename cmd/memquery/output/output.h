@@ -70,7 +70,7 @@ void json_put_size_or(json_t *object, const char *key, uint64_t value, const cha
 /* The number; null with @p reason when it is negative. */
 void json_put_int_or(json_t *object, const char *key, long long value, const char *reason);
 
-/* A new object with what a device is promised: "access" and "coherence". */
+/* A new object with the promises to a device: "access" and "coherence". */
 json_t *json_reach(int device, const memspan_reach_t *reach);
 
 /* The traits of an allocator as keys of @p object. */
@@ -82,7 +82,7 @@ void json_finish(json_t *document, FILE *out);
 /* field.c: a field is one row of a table: the column of the text table, the key of the JSON object
  * and the column of the CSV file are made from it. */
 
-/* What a field is read from. */
+/* The record that a field is read from. */
 struct record {
     const struct snapshot *snapshot;
     const void *row;                 /* the base of field.offset */
@@ -110,7 +110,7 @@ struct field_value {
     json_t *json;
     bool unknown;
     const char *reason; /* why it is unknown, where that differs between records */
-    const char *shown;  /* what the table has instead; NULL: the value */
+    const char *shown;  /* the table's text instead; NULL: the value */
 };
 
 struct field {
@@ -224,7 +224,7 @@ struct record fields_reach(const struct snapshot *snapshot, const struct space_r
 
 /* device.c: details of each device beyond its row in the table. */
 
-/* --devices: every capability with its source, every mode, and what a probe proved. */
+/* --devices: every capability with its source, every mode, and the results of probes. */
 void device_print(const struct snapshot *snapshot, FILE *out);
 
 json_t *device_capability_sources(const memspan_device_info_t *info);

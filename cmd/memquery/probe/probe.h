@@ -90,7 +90,7 @@ void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
                struct verbs_answer *answer_p);
 
 /* share.c: can device memory be shared with another process and with a network card? Found by
- * allocating one granule, sharing it, and moving data, not from what a driver claims. */
+ * allocating one granule, sharing it, and moving data, not from a driver's claim. */
 
 struct snapshot;
 struct device_row;

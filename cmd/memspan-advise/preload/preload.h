@@ -114,7 +114,7 @@ void sample_forget(uintptr_t start, uintptr_t end);
 /* Where accesses are known from: "page faults", "page tables: REASON", "nothing: REASON". */
 const char *sample_source(void);
 
-/* seen.c: what the probes of a site saw, over all segments of its blocks. */
+/* seen.c: the observations of a site's probes, over all segments of its blocks. */
 struct seen {
     double exposure_s;
     uint64_t hits;

@@ -55,7 +55,7 @@ static void set_properties(struct msp_network_limits *limits)
     limits->puts_pass_messages  = true;
     limits->target_progresses =
         (info->domain_attr->data_progress != FI_PROGRESS_AUTO) && !ofi_provider_is("verbs");
-    /* Over tcp the kernel copies what a get reads, in pieces of its own choice (libfabric stages an
+    /* Over tcp the kernel copies a get's data, in pieces of its own choice (libfabric stages an
      * answer only behind others that wait). */
     limits->gets_words           = false;
     limits->pins_memory          = (mode & FI_MR_ALLOCATED) != 0;

@@ -34,7 +34,7 @@ enum {
     OFI_INLINE_BYTES    = 256,   /* copied into an operation's own record */
     OFI_COPY_BYTES      = 16384, /* of a copy buffer; also rxm's limit of messages in one piece */
     OFI_SIGNALLED_BYTES = 4096,  /* data and signal in one message */
-    OFI_AGGREGATE_BYTES = 2048,  /* over tcp: what the kernel's part of a send costs */
+    OFI_AGGREGATE_BYTES = 2048,  /* over tcp: the cost of the kernel's part of a send */
     OFI_COPIES_MAX      = 128,   /* copy buffers of a queue */
     OFI_PREFIX_BYTES    = 8,     /* before a message's header: its size */
     OFI_MESSAGE_BYTES   = OFI_COPY_BYTES - 2 * OFI_PREFIX_BYTES,
@@ -55,7 +55,7 @@ struct ofi_pool {
     size_t count_max;
 };
 
-/* First in what a pool holds. */
+/* An item of a pool begins with this. */
 struct ofi_pool_item {
     struct ofi_pool_item *next;
     void *descriptor; /* of the slab's registration */
@@ -71,7 +71,7 @@ enum ofi_kind {
 
 struct ofi_copy; /* a buffer of OFI_COPY_BYTES */
 
-/* What a completion names. */
+/* The context that a completion names. */
 struct ofi_context {
     struct fi_context2 libfabric; /* its own while it has the operation, where it needs one */
     enum ofi_kind kind;

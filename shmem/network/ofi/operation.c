@@ -302,8 +302,8 @@ static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_l
     return is_large ? !peer->has_large : (peer->puts < ASKING_PUTS);
 }
 
-/* What the provider keeps, because the kernel has no space, is not sent without progress: a copy by
- * such a queue is complete when the kernel has it. */
+/* Data that the provider keeps, because the kernel has no space, is not sent without progress: a
+ * copy by such a queue is complete when the kernel has it. */
 static bool keeps_copies(const struct msp_network_queue *queue)
 {
     return ofi.is_tcp && !queue->is_main;

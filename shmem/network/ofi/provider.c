@@ -132,9 +132,9 @@ static void set_hints(struct fi_info *hints)
                                   FI_MR_ENDPOINT | FI_MR_RAW;
 }
 
-/* Settings of libfabric's, read at its first call, that cost much in most jobs. What the user has
- * set stays. Measured with 1.17, resident memory of a PE with one queue over tcp;ofi_rxm: 79 MiB
- * with the defaults, 13 MiB with these.
+/* Settings of libfabric's, read at its first call, that cost much in most jobs. The user's settings
+ * stay. Measured with 1.17, resident memory of a PE with one queue over tcp;ofi_rxm: 79 MiB with
+ * the defaults, 13 MiB with these.
  * - rxm posts 4096 receives for each endpoint over tcp.
  * - Their buffers, and those of each connection over verbs, have 16 KiB. Over tcp the data of a
  *   message does not pass through them, so that messages of 16 KiB still go in one piece.

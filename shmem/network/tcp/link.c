@@ -269,7 +269,7 @@ bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *fra
     return sent == (ssize_t)sizeof *frame;
 }
 
-/* Space for a good part of what the kernel takes. Any space would do, but makes small packets. */
+/* Space for a good part of the kernel's buffer. Any space would do, but makes small packets. */
 static bool is_writable(const struct msp_tcp_link *link)
 {
     struct pollfd ready = {.fd = link->fd, .events = POLLOUT};

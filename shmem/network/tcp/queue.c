@@ -73,7 +73,7 @@ static bool open_listeners(struct msp_network_queue *queue)
             break;
         }
     }
-    i          = (i < own->count) ? 0 : count; /* the read must get all of them, and not none */
+    i          = (i < own->count) ? 0 : count; /* all must listen, and one at least */
     own->count = (uint16_t)count;
     return i > 0;
 }

@@ -235,7 +235,7 @@ int64_t msp_tcp_strangers_left(const struct msp_network_queue *queue);
  * or no space in the queue's epoll; @p fd stays the caller's. */
 struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
                                        struct msp_network_peer *peer);
-/* What the other end sends is not ours. */
+/* Data from the other end is not ours. */
 void msp_tcp_link_refuse(struct msp_tcp_link *link, const char *what);
 /* Frames of the greeting, before anything else: sent at once, or never. */
 bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);

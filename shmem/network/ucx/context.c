@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the transports promise ---- */
+/* ---- guarantees of the transports ---- */
 
 static bool starts_with(const char *text, const char *start)
 {

@@ -18,7 +18,7 @@ enum {
     MSP_UCX_MESSAGE_MAX     = 65 << 10, /* eager at every transport */
     MSP_UCX_PUT_MESSAGE_MAX = 64 << 10, /* over TCP: a put and its flush are two round trips */
     MSP_UCX_SIGNALLED_MAX   = 4 << 10,  /* not over TCP: data and signal in one message */
-    MSP_UCX_AGGREGATE_MAX   = 2 << 10,  /* over TCP: what the kernel's part of a send costs */
+    MSP_UCX_AGGREGATE_MAX   = 2 << 10,  /* over TCP: the cost of the kernel's part of a send */
     MSP_UCX_COPY_MAX        = 1 << 10,  /* puts of so many bytes are copied when they must wait */
     MSP_UCX_COPIES          = 64,       /* of each queue */
     MSP_UCX_CLOSE_MAX_MS    = 1000,     /* of all endpoints of a queue */
