@@ -3,7 +3,8 @@
  *
  * The fast paths are in heap.h. Other requests are charged against pool_size first, so that the
  * limit is exact and one thread's refused request never makes another's fail; then the store is
- * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
+ * called; then, if either refused, the fallback trait decides. A block's record has the account
+ * that it is charged to. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -31,8 +32,8 @@ enum { ALIGN_LEAST = 16, FALLBACKS_MAX = 64 };
 
 struct ask {
     size_t size_bytes;
-    size_t align_bytes;          /* power of two; what the caller asked for */
-    bool zeroed;                 /* in: wanted */
+    size_t align_bytes;          /* power of two; the caller's request */
+    bool zeroed;                 /* in: requested */
     const struct msp_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
     bool grows; /* for a block that has outgrown its place */
@@ -61,8 +62,8 @@ static memspan_status_t take_divided(struct msp_allocator *a, struct msp_request
     return status;
 }
 
-static memspan_status_t take(struct msp_allocator *a, struct msp_account *account,
-                             const struct ask *ask, bool *zeroed_p, void **address_p)
+static memspan_status_t take_memory(struct msp_allocator *a, struct msp_account *account,
+                                    const struct ask *ask, bool *zeroed_p, void **address_p)
 {
     const struct msp_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
     struct msp_provider *provider = msp_plan_provider_here(plan);
@@ -97,7 +98,7 @@ static memspan_status_t clear(struct msp_allocator *a, const struct ask *ask, vo
         (ask->plan != NULL) ? ask->plan->provider : msp_allocator_provider(a);
     const struct msp_device *d = provider->spec.device;
 
-    /* Managed memory may be the device's now: its driver knows. */
+    /* Managed memory may be the device's now: its driver fills it. */
     if ((provider->spec.kind != MEMSPAN_KIND_MANAGED) && msp_provider_host_touches(provider)) {
         memset(address, 0, ask->size_bytes);
         return MEMSPAN_OK;
@@ -147,7 +148,7 @@ static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
     if (account == NULL) {
         return NULL;
     }
-    if (MSP_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
+    if (MSP_UNLIKELY(take_memory(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
         msp_heap_credit(account, bytes, 0, 1);
         return NULL;
     }
@@ -173,13 +174,13 @@ __attribute__((noreturn)) static void end_program(const struct msp_allocator *a,
 
     n = (n < (int)sizeof(line)) ? n : (int)sizeof(line) - 1;
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {
-        /* Nowhere left to say so. */
+        /* There is nowhere left to report it. */
     }
     msp_watch_ending();
     abort();
 }
 
-/* The allocator to ask when @p a refused, pinned; NULL: there is none. */
+/* The allocator to try when @p a refused, pinned; NULL: there is none. */
 static struct msp_allocator *next_to_ask(struct msp_allocator *a, size_t size_bytes)
 {
     struct msp_allocator *next = NULL;
@@ -254,7 +255,7 @@ static void *allocate(struct msp_allocator *first, struct ask *ask)
     int asked;
 
     for (asked = 1; (address == NULL) && (asked < FALLBACKS_MAX); asked++) {
-        /* A fallback still owes the alignment that the first allocator promised. */
+        /* A fallback still keeps the alignment that the first allocator promised. */
         ask->align_bytes =
             (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
         ask->plan     = NULL;
@@ -281,8 +282,8 @@ static bool forbidden(void)
     return MSP_UNLIKELY(msp_watching()) && msp_watch_refuses();
 }
 
-/* What MEMSPAN_PLACEMENT gives to the calling code instead of @p a, pinned; NULL: nothing. An
- * allocator that the program made has traits that it would lose. */
+/* The allocator that MEMSPAN_PLACEMENT gives to the calling code instead of @p a, pinned; NULL:
+ * nothing. An allocator that the program made has traits that it would lose. */
 static struct msp_allocator *find_placement(const struct msp_allocator *a, const struct ask *ask)
 {
     memspan_allocator_h handle = (memspan_allocator_h)atomic_load(&a->handle);
@@ -380,7 +381,7 @@ static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes
     void *address = NULL;
     size_t total;
 
-    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MSP_MIDDLE_MAX_BYTES) ||
+    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MSP_MEDIUM_MAX_BYTES) ||
         !msp_is_power_of_two(align_bytes) || (align_bytes > MSP_SMALL_ALIGN_MAX) ||
         !msp_heap_is_cleared_by_host((uintptr_t)handle)) {
         return NULL;
@@ -558,7 +559,7 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
     bool zeroed = false;
     void *address;
 
-    if (take(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
+    if (take_memory(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
         return NULL;
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
@@ -573,7 +574,7 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
 }
 
 /* The same allocator: only the growth is charged, and the block stays where it is if it fits.
- * *refused_p: another allocator may be asked. */
+ * *refused_p: another allocator may be tried. */
 static void *resize_own(struct msp_allocator *a, const struct msp_block_view *old,
                         size_t size_bytes, bool *refused_p)
 {

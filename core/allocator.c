@@ -253,7 +253,7 @@ static memspan_status_t create(const struct msp_space *space, const struct msp_t
     return MEMSPAN_OK;
 }
 
-/* Make and say what is other than asked. */
+/* Make the allocator, and log deviations from the request. */
 static memspan_status_t create_and_report(const struct msp_space *space,
                                           const struct msp_traits *traits, uint64_t spare_number,
                                           memspan_allocator_h *allocator_p)

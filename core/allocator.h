@@ -19,9 +19,9 @@ struct msp_provider *msp_allocator_provider(struct msp_allocator *allocator);
 /* The account that the calling thread is charged to. NULL with an error recorded. */
 struct msp_account *msp_allocator_account(struct msp_allocator *allocator);
 
-/* What memspan_aligned_alloc() and memspan_free() do when the fast path (core/engine/heap.h) does
- * not serve. Freeing what is not ours is no finding of the guard yet: the caller may know who else
- * to ask. */
+/* The slow paths of memspan_aligned_alloc() and memspan_free(), behind the fast path
+ * (core/engine/heap.h). Freeing a foreign pointer is no finding of the guard yet: the caller may
+ * have another library to try. */
 void *msp_allocate_slow(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
 memspan_status_t msp_free_slow(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 

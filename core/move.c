@@ -2,8 +2,8 @@
 /* move.c: a live block goes to another memory space, and keeps its address.
  *
  * Pages move, by the kernel or a driver. So only a block moves that is a chunk of its own: it
- * shares no page with others, and its chunk changes its provider as a whole. What the block is
- * charged to stays as it is. */
+ * shares no page with others, and its chunk changes its provider as a whole. The account that the
+ * block is charged to stays. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -32,7 +32,7 @@ static const struct msp_plan *plan_of(memspan_space_h space)
     return plan;
 }
 
-static memspan_status_t refuse(const void *pointer, const char *why)
+static memspan_status_t refuse_move(const void *pointer, const char *why)
 {
     return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the block at %p cannot move: %s", pointer, why);
 }
@@ -41,7 +41,7 @@ static memspan_status_t refuse_shared(const void *pointer, const struct msp_prov
 {
     char size[32];
 
-    refuse(pointer, "it shares pages with other blocks");
+    refuse_move(pointer, "it shares pages with other blocks");
     return msp_error_hint("blocks of %s or more have pages of their own (MEMSPAN_CHUNK_SIZE)",
                           msp_text_from_size(size, sizeof(size), provider->direct_bytes));
 }
@@ -57,11 +57,11 @@ static memspan_status_t check(const void *pointer, const struct msp_chunk *chunk
         return msp_error_hint("only host and managed memory keeps its address when it moves");
     }
     if (spec->importer_count > 0) {
-        return refuse(pointer, "its pages are imported into a driver");
+        return refuse_move(pointer, "its pages are imported into a driver");
     }
     if ((spec->kind == MEMSPAN_KIND_HOST_PINNED) ||
         ((chunk->block.flags & MEMSPAN_BLOCK_PINNED) != 0)) {
-        return refuse(pointer, "its pages are locked");
+        return refuse_move(pointer, "its pages are locked");
     }
     return chunk->is_direct ? MEMSPAN_OK : refuse_shared(pointer, chunk->provider);
 }
@@ -76,7 +76,7 @@ static memspan_status_t move_host(const void *pointer, struct msp_chunk *chunk,
     }
     if ((plan->spec.device != chunk->provider->spec.device) ||
         (plan->spec.kind != MEMSPAN_KIND_HOST)) {
-        return refuse(pointer, "the space has no host memory of the kernel's");
+        return refuse_move(pointer, "the space has no host memory of the kernel's");
     }
     return msp_chunk_move(chunk, plan->provider);
 }

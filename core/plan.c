@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c: which kind of memory, of which driver, where, for a space and traits.
+/* plan.c: the kind of memory, the driver and the place for a space and traits.
  *
- * The ladder. A request asks for one kind; each kind has a list of kinds that are right wherever it
- * is right, in the order in which they are tried. A program that is right on managed memory (one
- * side at a time) is right on coherent memory (both at once) and on pinned host memory; never the
- * other way round, so the list of coherent memory does not hold managed memory. Every step away
- * from what was asked makes the plan inexact and is said in `why`.
+ * The ladder. A request names one kind; each kind has a list of kinds that are right wherever it is
+ * right, in the order in which they are tried. A program that is right on managed memory (one side
+ * at a time) is right on coherent memory (both at once) and on pinned host memory; never the other
+ * way round, so the list of coherent memory does not hold managed memory. Every step away from the
+ * request makes the plan inexact and has its reason in `why`.
  *
  *   device       device, coherent, host-pinned, managed   (one device alone: all are its own)
  *   managed      managed, coherent, host-pinned, host
@@ -50,14 +50,14 @@ __attribute__((format(printf, 2, 3))) static void say(struct msp_plan *plan, con
     msp_text_append(plan->why, sizeof(plan->why), &used, "%s%s", (used > 0) ? "; " : "", text);
 }
 
-/* Something that was asked for is not kept; a stronger kind of memory alone keeps all of it. */
+/* Some request is not kept; a stronger kind of memory alone keeps all of it. */
 static void weaken(struct msp_plan *plan)
 {
     plan->exact  = false;
     plan->serves = false;
 }
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static bool wants_host_residence(const struct msp_traits *t)
 {
@@ -122,7 +122,7 @@ static bool is_migratable(memspan_kind_t kind, const struct msp_device *home)
     return (home->info.kinds_migratable & (1u << kind)) != 0;
 }
 
-/* What other processes or network cards can be given: a driver shares its devices' own memory. */
+/* Memory that other processes or network cards can get: a driver shares its devices' own. */
 static bool is_shareable(const struct msp_resource *r)
 {
     unsigned ways = MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA;
@@ -131,7 +131,7 @@ static bool is_shareable(const struct msp_resource *r)
            ((r->home->info.capabilities & ways) != 0);
 }
 
-/* Whether a resource of the space keeps the promise of the kind that was asked for. */
+/* Whether a resource of the space keeps the promise of the requested kind. */
 static bool keeps_promise(const struct msp_space *space, const struct msp_traits *t,
                           const struct msp_resource *r, memspan_kind_t asked)
 {
@@ -191,7 +191,7 @@ static const struct msp_resource *climb(const struct msp_space *space, const str
     return without_gain;
 }
 
-/* The first device that is to have it says why not; where it could, the list is in the way. */
+/* The reason of the first device that is to have it; where it could, the list is in the way. */
 static memspan_status_t nothing_to_share(const struct msp_space *space)
 {
     const struct msp_device *d = (space->device_count > 0) ? member(space, 0) : NULL;
@@ -434,7 +434,7 @@ static void use_partition(struct msp_plan *plan, const struct msp_traits *t)
     say(plan, "%s over %zu nodes", words[i], plan->spec.node_count);
 }
 
-/* Binding is asked for only where it means something: several nodes, or some of them left out. */
+/* Binding is requested only where it has an effect: several nodes, or some of them left out. */
 static bool needs_nodes(const struct msp_plan *plan)
 {
     bool tier = (plan->space->hint != MSP_HINT_DEFAULT) && !plan->space->alias;
@@ -527,8 +527,8 @@ static memspan_status_t plan_host(struct msp_plan *plan, const struct msp_traits
 
 /* ---- both ---- */
 
-/* Another kind than asked of a device's own memory; host memory, which a device reaches over its
- * link, than asked of memory that moves to it. No link, nothing is slower. */
+/* Another kind than requested instead of a device's own memory; host memory, which a device reaches
+ * over its link, instead of memory that moves to it. No link, nothing is slower. */
 static bool is_slower(const struct msp_plan *plan)
 {
     if ((plan->spec.device->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0) {
@@ -560,7 +560,7 @@ void msp_plan_report(const struct msp_plan *plan)
 {
     bool stronger = (plan->kind_given != plan->kind_asked);
 
-    /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
+    /* A kind stronger than requested is information; a trait that is not followed is a warning. */
     if (!plan->exact && (msp_option_choice(MSP_OPTION_FALLBACK) != MSP_FALLBACK_QUIET)) {
         msp_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
                 plan->space->name, plan->why);

@@ -11,14 +11,14 @@
 memspan_status_t msp_plan_make(const struct msp_space *space, const struct msp_traits *traits,
                                struct msp_plan *plan_p);
 
-/* Log, unless MEMSPAN_FALLBACK=quiet, what the plan gives other than asked. For allocators that are
- * made, not for questions. */
+/* Log, unless MEMSPAN_FALLBACK=quiet, the plan's deviations from the request. For allocators that
+ * are made, not for questions. */
 void msp_plan_report(const struct msp_plan *plan);
 
 /* Find or make the plan's provider. */
 memspan_status_t msp_plan_provide(struct msp_plan *plan);
 
-/* The provider for a block that the calling thread asks for now: the plan's own, or with
+/* The provider for a block that the calling thread requests now: the plan's own, or with
  * partition=nearest the one of the node nearest to the thread. NULL with an error recorded. */
 struct msp_provider *msp_plan_provider_here(const struct msp_plan *plan);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan_table.c: equal plans are one. There are as many as different requests, which are few, so a
- * list is enough; what is asked for most comes to its front. */
+ * list is enough; the most requested one comes to its front. */
 
 #include "core/plan_table.h"
 #include "core/base/error.h"

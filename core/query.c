@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* query.c: what was asked for, what was given, where it is, who reaches it, and why. */
+/* query.c: a block's request and result, its place, the devices that reach it, and the reasons. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -27,7 +27,8 @@ static int node_of_spec(const struct msp_provider_spec *spec)
     return (spec->node_count == 1) ? spec->nodes[0] : -1;
 }
 
-/* Bytes of a page as far as is known: what the provider last gave, or what it is asked for. */
+/* Bytes of a page as far as is known: those of the provider's last chunk, or those requested of it.
+ */
 static size_t page_size_of(const struct msp_provider *p)
 {
     size_t given = atomic_load_explicit(&p->given_page_size, memory_order_relaxed);
@@ -42,7 +43,7 @@ static size_t page_size_of(const struct msp_provider *p)
                                                     : (size_t)p->spec.device->info.page_size_bytes;
 }
 
-/* What the last chunk was, or what every chunk will be. */
+/* The value of the last chunk, or of every future chunk. */
 static bool is_pinned(const struct msp_allocator *a)
 {
     const struct msp_plan *plan = a->plan;
@@ -148,7 +149,7 @@ static int number_of(const struct msp_backend_slot *slot, int ordinal)
     return (d == NULL) ? MEMSPAN_HOST : d->number;
 }
 
-/* Memory that is not ours: a driver that is open already may know it. */
+/* Memory that is not ours: a driver that is open already may have it. */
 static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_info_t *info)
 {
     memspan_pointer_facts_t facts;
@@ -168,7 +169,7 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
                  opened.device->ordinal);
         return MEMSPAN_OK;
     }
-    /* Of memory between our blocks a driver knows only that it is ours. */
+    /* Of memory between our blocks a driver reports only that it is ours. */
     for (i = 0; !msp_pointer_is_ours(pointer) && (i < msp_backend_slots()); i++) {
         const struct msp_backend_slot *slot = msp_backend_slot_if_open(i);
 
@@ -191,8 +192,8 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
     return msp_error_hint("it is not Memspan's, or was freed");
 }
 
-/* The live block whose bytes, as many as were asked for, hold @p pointer: what its place in the
- * pool has beyond them is unaccounted. */
+/* The live block whose bytes, as many as were requested, hold @p pointer: the rest of its place in
+ * the pool is unaccounted. */
 static bool find_block(const void *pointer, struct msp_block_view *view_p)
 {
     return msp_block_look(pointer, view_p) &&
@@ -220,7 +221,7 @@ static void say_why(memspan_pointer_info_t *info, const struct msp_block_view *v
     }
 }
 
-/* Finds the block and what is known of its allocator. Under the table's lock: the block may be the
+/* Finds the block and the facts about its allocator. Under the table's lock: the block may be the
  * last of an allocator that was destroyed, and freed meanwhile; then the allocator ends, which
  * takes the lock. Plans stay. */
 static bool find_owner(const void *pointer, struct msp_block_view *view_p,

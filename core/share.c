@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: tokens for device memory, and memory that was opened by them.
  *
- * A token is the backend's own, behind a head that says which process made it, which of its chunks
- * it is of, and where in the chunk the memory starts. Process and chunk are numbers that are never
- * used again, so a chunk that is open already is recognised and counted, and one that came after it
- * at the same place is not taken for it.
+ * A token is the backend's own, behind a head with the process that made it, the chunk that it is
+ * of, and the offset of the memory in the chunk. Process and chunk are numbers that are never used
+ * again, so a chunk that is open already is recognised and counted, and one that came after it at
+ * the same place is not taken for it.
  *
- * One lock guards the list of what is open. The driver is called under it, so that two threads with
- * one token open it once; drivers do not call back. */
+ * One lock guards the list of opened memory. The driver is called under it, so that two threads
+ * with one token open it once; drivers do not call back. */
 
 #include "core/share.h"
 #include "core/base/error.h"

@@ -186,8 +186,8 @@ static bool is_word_of(const struct row *row, uintptr_t value)
 }
 
 /* Device and place numbers are signed and arrive in an unsigned word, with or without sign
- * extension; -1 is the host, and is also what "default" looks like. For devices the host is the
- * better reading of an explicit -1. */
+ * extension; -1 is the host, and "default" has the same bits. For devices the host is the better
+ * reading of an explicit -1. */
 static bool read_int(uintptr_t word, int lowest, int *value_p)
 {
     intptr_t value = (intptr_t)word;
@@ -265,7 +265,7 @@ static memspan_status_t set(struct msp_traits *t, bool target, const memspan_tra
     return MEMSPAN_OK;
 }
 
-/* ---- what they say together ---- */
+/* ---- conflicts between them ---- */
 
 static memspan_status_t conflict(const char *a, const char *b)
 {

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_TRAIT_H
 #define MEMSPAN_CORE_TRAIT_H
 
-/* From what a caller asks for to checked traits. */
+/* From a caller's request to checked traits. */
 
 #include "core/engine/allocator_record.h"
 

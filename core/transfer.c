@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.c: copies, fills, prefetches and kernels, each by the driver that knows the memory.
+/* transfer.c: copies, fills, prefetches and kernels, each by the driver of the memory.
  *
  * Memory of a device's driver, also where the host could touch it, is copied by that driver, in
- * order with the device's other work. Between two drivers that do not know each other the bytes go
- * through host memory, a window at a time. */
+ * order with the device's other work. Between two drivers the bytes go through host memory, a
+ * window at a time. */
 
 #include "core/transfer.h"
 #include "core/base/element.h"
@@ -32,7 +32,7 @@ static memspan_status_t check_range(const void *pointer, size_t size_bytes, cons
                                side, pointer, size_bytes, held_bytes, base);
 }
 
-/* Memory of another process, or else foreign: memory that the host may touch, as the header says.
+/* Memory of another process, or else foreign: memory that the host may touch, as in the header.
  */
 static memspan_status_t find_other_side(const void *pointer, size_t size_bytes, const char *side,
                                         const struct msp_device **device_p)
@@ -46,7 +46,7 @@ static memspan_status_t find_other_side(const void *pointer, size_t size_bytes, 
     return check_range(pointer, size_bytes, side, opened.base, opened.size_bytes);
 }
 
-/* One side of a transfer: the device whose driver knows it, or NULL for the host's own memory. */
+/* One side of a transfer: the device whose driver has it, or NULL for the host's own memory. */
 static memspan_status_t find_side(const void *pointer, size_t size_bytes, const char *side,
                                   const struct msp_device **device_p)
 {

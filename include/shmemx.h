@@ -61,9 +61,8 @@ MEMSPAN_API void shmem_partition_free(void *ptr);
  * functions of the program, called with the size and the partition's number. Local; every PE maps
  * the same sizes in the same order, and unmaps all before shmem_finalize(). memspan_map_symmetric()
  * of <memspan/omp.h> excludes variables. 0, or -1: no such partition, variables are mapped by other
- * functions, or what
- * __tgt_set_device_allocator() of <memspan/omp.h> refuses. Source: "Extending OpenMP and OpenSHMEM
- * for efficient heterogeneous computing" (2022). */
+ * functions, or __tgt_set_device_allocator() of <memspan/omp.h> refuses the call. Source:
+ * "Extending OpenMP and OpenSHMEM for efficient heterogeneous computing" (2022). */
 MEMSPAN_API int __tgt_set_shmem_allocator(void *(*alloc)(size_t size, int id),
                                           void (*release)(void *ptr), int device_num);
 #endif
@@ -78,7 +77,7 @@ MEMSPAN_API void *shmemx_kind_align(size_t alignment, size_t size, int id);
     X(SHMEMX_KIND_NORMALMEM, 1, "NORMALMEM")   /* the node's ordinary memory */                    \
     X(SHMEMX_KIND_FASTMEM, 2, "FASTMEM")       /* of the highest bandwidth */                      \
     X(SHMEMX_KIND_LIBOMP, 3, "LIBOMP")         /* omp_target_alloc() of the default device */      \
-    X(SHMEMX_KIND_PINNED, 4, "PINNED")         /* host memory, locked, known to drivers */         \
+    X(SHMEMX_KIND_PINNED, 4, "PINNED")         /* host memory, locked, registered with drivers */  \
     X(SHMEMX_KIND_MANAGED, 5, "MANAGED")       /* moves between host and device */                 \
     X(SHMEMX_KIND_COHERENT, 6, "COHERENT")     /* host and device see each other's stores */       \
     X(SHMEMX_KIND_DEVICE, 7, "DEVICE")         /* a device's own */
@@ -164,7 +163,7 @@ MEMSPAN_API const char *shmemx_partition_name(int id);
 
 /* ------------------------------------------------------------------------- other hosts */
 
-/** What this PE has used of the network between hosts. Written by shmemx_network_info(). */
+/** This PE's use of the network between hosts. Written by shmemx_network_info(). */
 typedef struct shmemx_network_facts {
     size_t struct_size;
     char driver[128]; /**< "UCX 1.13.1, tcp"; "": the job has one host */
@@ -199,8 +198,9 @@ typedef struct shmemx_transport_traits {
     char why[320];           /**< why it is chosen, or not */
 } shmemx_transport_info_t;
 
-/** Describe the @p index-th transport, by the order of preference in this process's environment. To
- * know, index 0 loads, opens and closes the network drivers of that order; one thread at a time.
+/** Describe the @p index-th transport, by the order of preference in this process's environment.
+ * For that, index 0 loads, opens and closes the network drivers of that order; one thread at a
+ * time.
  * Errors: MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_CONFIG (malformed
  * environment), MEMSPAN_ERR_CONFLICT (a job uses the drivers), MEMSPAN_ERR_INVALID (info NULL,
  * struct_size not set). */

@@ -28,7 +28,7 @@ struct msp_bootstrap {
     memspan_status_t (*barrier)(void);
     /* The same for the PEs that open() has put into local_pes; they alone call. */
     memspan_status_t (*node_barrier)(void);
-    /* *size_p: in, room; out, size. */
+    /* *size_p: in, capacity; out, size. */
     memspan_status_t (*get)(int pe, const char *key, void *data, size_t *size_p);
     /* Ends the whole job; does not return. */
     void (*abort)(int status, const char *message);
@@ -39,17 +39,19 @@ struct msp_bootstrap {
  * known of the others. */
 extern void (*msp_bootstrap_watch)(void) MSP_HIDDEN;
 
-/* The first way that fits. Fatal where a launcher says that there are several PEs and this process
- * finds itself alone. */
+/* The first way that fits. Fatal where a launcher has started several PEs and this process finds
+ * itself alone. */
 memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
                                     struct msp_bootstrap_job *job_p);
 
-/* True when a PE of this host has ended without finalizing; cheap enough to ask ten times a second.
+/* True when a PE of this host has ended without finalizing; cheap enough to be called ten times a
+ * second.
  * @p pids: of the host's PEs, by local index. */
 bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p);
 
 /* Before this PE ends the job because another one is gone: two seconds in which the launcher, which
- * knows why, may end it. A killed PE's connections close before the launcher knows. */
+ * has the reason, may end it. A killed PE's connections close before the launcher has detected it.
+ */
 void msp_bootstrap_let_launcher_speak(void);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_H */

@@ -29,7 +29,7 @@ struct msp_context *msp_context_live(const void *handle)
 }
 
 /* A stale handle must not soon be that of another context. */
-static void take(struct msp_context *context, const struct msp_team *team, long options)
+static void take_context(struct msp_context *context, const struct msp_team *team, long options)
 {
     unsigned generation = context->generation + 1;
 
@@ -72,7 +72,7 @@ int msp_context_create(int team, long options, void **handle_p)
 
         hint = (hint + 1 < MSP_CONTEXT_MAX) ? (hint + 1) : MSP_CONTEXT_FIRST;
         if (!context->is_live) {
-            take(context, &msp_teams[team], options);
+            take_context(context, &msp_teams[team], options);
             status           = open_queue(context);
             context->is_live = (status == MEMSPAN_OK);
             *handle_p        = context->is_live ? handle_of(context) : NULL;

@@ -17,7 +17,7 @@
 
 enum { TEXT_BYTES = 512, FLUSH_TIMEOUT_S = 1 };
 
-static atomic_bool is_elsewhere; /* the last record is of what another PE has decided */
+static atomic_bool is_elsewhere; /* the last record is of another PE's decision */
 
 memspan_status_t msp_error_native_va(memspan_status_t status, const char *backend, const char *call,
                                      long native_code, const char *native_text, const char *hint,
@@ -107,14 +107,14 @@ static void print_line(const char *what, const char *text)
     if (length > 0) {
         size_t size    = ((size_t)length < sizeof line) ? (size_t)length : (sizeof line - 1);
         line[size - 1] = '\n';
-        /* Where standard error is closed there is no place to say so. */
+        /* Where standard error is closed there is no place to report it. */
         if (write(STDERR_FILENO, line, size) < 0) {
             return;
         }
     }
 }
 
-/* ---- what the program has printed ---- */
+/* ---- the program's output ---- */
 
 static void *flush_all(void *unused)
 {

@@ -2,27 +2,27 @@
 #ifndef MEMSPAN_SHMEM_ERROR_H
 #define MEMSPAN_SHMEM_ERROR_H
 
-/* How the SHMEM layer says that something is wrong.
+/* Errors of the SHMEM layer.
  *
- * What can be answered with a status or NULL leaves a record (memspan_error_last()) and says why
- * there. Most OpenSHMEM calls return nothing: a wrong one is fatal, for the whole job, with words.
+ * A call that can return a status or NULL leaves a record (memspan_error_last()) with the reason.
+ * Most OpenSHMEM calls return nothing: a wrong one is fatal, for the whole job, with words.
  */
 
 #include "core/base/error.h"
 #include <stdbool.h>
 
-/* The same as memspan_error() for what another PE has decided: that one has the reason,
- * and is the one to print it. */
+/* The same as memspan_error() for another PE's decision: that one has the reason, and is the one to
+ * print it. */
 memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 bool msp_error_is_elsewhere(void);
 
-/* Write out what the program has printed; at most a second. */
+/* Write out the program's output; at most a second. */
 void msp_flush(void);
 
 /* "memspan: PE 3 of 8: ..." to standard error, then the end of the job with status 1. The message
- * names the call, the argument and its value, and what would help. What the program has printed
- * before is written out. Of PEs that end at the same time the first one speaks. */
+ * names the call, the argument and its value, and a remedy. The program's earlier output is written
+ * out. Of PEs that end at the same time the first one prints. */
 _Noreturn void msp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* The same with the calling thread's error record as the message. */
@@ -34,7 +34,7 @@ void memspan_report(const char *what, const char *call) __attribute__((cold));
 /* "memspan: PE 3: warning: ...", once for each @p key of the caller's (a static, 0 at first). */
 void msp_warn_once(int *key, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* What SHMEM_DEBUG turns on. */
+/* The log that SHMEM_DEBUG turns on. */
 void msp_debug_note(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #endif /* MEMSPAN_SHMEM_ERROR_H */

@@ -17,11 +17,11 @@
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
-#include "shmem/network/choice.h"
 #include "shmem/option.h"
 #include "shmem/partition/device_memory.h"
 #include "shmem/partition/partition.h"
 #include "shmem/team.h"
+#include "shmem/transport/choice.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
@@ -82,10 +82,10 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
     found->local_count = (left < count) ? left : count;
 }
 
-/* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
+/* Where PEs do not agree on their hosts, some wait for others that do not expect them. */
 static void find_host(struct msp_bootstrap_job *found)
 {
-    struct msp_network_division division = msp_network_choice_division();
+    struct msp_network_division division = msp_transport_choice_division();
 
     if (msp_bootstrap_find_host(msp_job.bootstrap, found,
                                 msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT)) != MEMSPAN_OK) {
@@ -138,8 +138,8 @@ static memspan_status_t open_transport(memspan_status_t order)
     return (order == MEMSPAN_OK) ? msp_transport_open() : order;
 }
 
-/* Control memory and the transport. Where they fail on one of several hosts, or @p order says that
- * the order of transports is malformed there, the others cannot be told. */
+/* Control memory and the transport. Where they fail on one of several hosts, or @p order has the
+ * error that the order of transports is malformed there, the others cannot be informed. */
 static memspan_status_t open_control(memspan_status_t order)
 {
     memspan_status_t status = msp_control_open();
@@ -204,7 +204,7 @@ static memspan_status_t read_variables(memspan_status_t *order_p)
 {
     memspan_status_t options = msp_shmem_option_read();
 
-    *order_p = msp_network_choice_read();
+    *order_p = msp_transport_choice_read();
     return (options == MEMSPAN_OK) ? msp_table_open() : options;
 }
 
@@ -271,13 +271,13 @@ static void introduce(void)
         printf("%d PEs, %d on this host, started by %s\n", msp_job.pe_count, msp_job.local_count,
                msp_job.launcher);
         msp_shmem_option_print();
-        msp_network_choice_print();
+        msp_transport_choice_print();
         msp_partition_print();
     }
     fflush(stdout);
 }
 
-/* Once for the job, by a PE that knows the reason; before anything ends. Before the job team can
+/* Once for the job, by a PE that has the reason; before anything ends. Before the job team can
  * vote, by each PE that does. */
 static void report(const char *what, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* last_thread.c: which threads are helpers, and the watch over the others once main has ended.
+/* last_thread.c: the list of helper threads, and the watch over the others once main has ended.
  *
  * Nothing watches while main runs: its end starts a thread, by the destructor of a key that main
  * alone has a value for. */

@@ -6,7 +6,7 @@
  * library, of networks and of launchers stay until shmem_finalize(), and must not keep it: when
  * only they are left, exit(0) is called, as the last thread would. */
 
-/* Before and after the start of a job, by the thread that starts it: what has come up meanwhile are
+/* Before and after the start of a job, by the thread that starts it: threads started meanwhile are
  * helpers. */
 void msp_last_thread_before_start(void);
 void msp_last_thread_after_start(void);

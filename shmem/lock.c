@@ -114,7 +114,7 @@ void msp_lock_clear(const char *call, long *lock)
         set_place(lock, 0);
         return;
     }
-    /* Another PE is queued, or about to say so. */
+    /* Another PE is queued, or about to announce itself. */
     MSP_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
     next = my_place(lock) & NEXT;
     set_place(lock, 0);

@@ -38,8 +38,10 @@ static void synchronise(const char *call, const struct msp_partition *partition,
     }
 }
 
-/* No room: one PE says it once for each partition, for programs that do not check what they get. */
-static void *refuse(const char *call, const struct msp_partition *partition, size_t size_bytes)
+/* No space: one PE prints it once for each partition, for programs that do not check the result.
+ */
+static void *report_shortage(const char *call, const struct msp_partition *partition,
+                             size_t size_bytes)
 {
     static int keys[MSP_PARTITION_MAX];
     struct msp_symmetric_measure measure;
@@ -72,7 +74,7 @@ static size_t offset_of(const struct msp_partition *partition, const void *point
     return (size_t)((const char *)pointer - msp_segments[partition->segment].base);
 }
 
-/* Heaps speak of offsets. */
+/* Heaps use offsets. */
 static void refuse_pointer(const char *call, const struct msp_partition *partition,
                            const void *pointer)
 {
@@ -113,7 +115,7 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
     }
     if (msp_symmetric_heap_alloc(partition->heap, size_bytes, (align_bytes != 0) ? align_bytes : 16,
                                  &offset) != MEMSPAN_OK) {
-        refuse(call, partition, size_bytes);
+        report_shortage(call, partition, size_bytes);
     } else {
         pointer = address_of(partition, offset);
         if ((flags & MSP_MEMORY_ZEROED) != 0) {
@@ -170,7 +172,7 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
     }
     if (msp_symmetric_heap_resize(partition->heap, old_offset, size_bytes, 16, &offset) !=
         MEMSPAN_OK) {
-        refuse(call, partition, size_bytes);
+        report_shortage(call, partition, size_bytes);
     } else {
         moved = address_of(partition, offset);
         if (offset != old_offset) {

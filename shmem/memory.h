@@ -4,7 +4,7 @@
 
 /* Symmetric allocation: every PE makes the same calls, so every PE's heap gives the same offsets
  * and nothing is exchanged. Collective over the world (a partition made by a team: over that team).
- * NULL with an error record (and a warning that says what would help) when there is no room. */
+ * NULL with an error record (and a warning with a remedy) when there is no space. */
 
 #include "shmem/error.h"
 #include <stdbool.h>
@@ -22,7 +22,8 @@ void *msp_memory_alloc(const char *call, int partition, size_t align_bytes, size
                        unsigned flags);
 void *msp_memory_realloc(const char *call, int partition, void *pointer, size_t size_bytes,
                          unsigned flags);
-/* Any partition's. NULL: nothing to do. What is no live block's start is refused, in words. */
+/* Any partition's. NULL: nothing to do. An address that is no live block's start is refused with a
+ * message. */
 void msp_memory_free(const char *call, void *pointer, unsigned flags);
 
 #endif /* MEMSPAN_SHMEM_MEMORY_H */

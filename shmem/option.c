@@ -54,7 +54,7 @@ static bool is_known(const char *name)
             return true;
         }
     }
-    /* What follows is looked at where partitions are read. */
+    /* The text behind it is checked where partitions are read. */
     return (strncmp(name, other_names[0], strlen(other_names[0])) == 0) ||
            (strncmp(name, other_names[1], strlen(other_names[1])) == 0);
 }

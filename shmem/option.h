@@ -60,8 +60,8 @@ enum msp_shmem_option {
 /* Read the environment. MEMSPAN_ERR_CONFIG, with the variable's name, for a malformed value. */
 memspan_status_t msp_shmem_option_read(void);
 
-/* Say which variables of the environment are none of these, and like one of them; and which are set
- * by two names. */
+/* Log the variables of the environment that are none of these, and like one of them; and which are
+ * set by two names. */
 void msp_shmem_option_warn(void);
 
 /* shmemx_option_describe(). */

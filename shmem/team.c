@@ -96,7 +96,7 @@ int msp_team_local_count(const struct msp_team *team)
 
 /* ---- indices ---- */
 
-/* What the parent's members agree on for a new team. */
+/* The agreement of the parent's members on a new team. */
 struct agreed {
     unsigned index;  /* 0: none is free */
     uint64_t number; /* of the last barrier that any of them has had in that index's flags */
@@ -191,8 +191,8 @@ static void fill(struct msp_team *team, int index, int start, int stride, int si
 }
 
 /* The team of the parent's PEs start, start + stride, ...; NULL, with the index free again, in
- * those who are not in it. It may be used at once: whatever its members do first waits for those
- * who have not come here yet, and the index is claimed in all. */
+ * those who are not in it. It may be used at once: its members' first collective call waits for
+ * those that have not come here yet, and the index is claimed in all. */
 static struct msp_team *make(const struct msp_team *parent, struct agreed agreed, int start,
                              int stride, int size, int contexts)
 {
@@ -211,8 +211,8 @@ static struct msp_team *make(const struct msp_team *parent, struct agreed agreed
     return team;
 }
 
-static int refuse(struct msp_team **team_p, const struct msp_team *parent, int start, int stride,
-                  int size)
+static int refuse_split(struct msp_team **team_p, const struct msp_team *parent, int start,
+                        int stride, int size)
 {
     *team_p = NULL;
     return (int)memspan_error(
@@ -242,7 +242,7 @@ int msp_team_split_strided(struct msp_team *parent, int start, int stride, int s
     }
     if ((size < 1) || (start < 0) || (start >= parent->size) || (last < 0) ||
         (last >= parent->size) || ((stride == 0) && (size != 1))) {
-        return refuse(team_p, parent, start, stride, size);
+        return refuse_split(team_p, parent, start, stride, size);
     }
     *team_p = NULL;
     agreed  = agree_on_index(parent);

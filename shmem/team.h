@@ -8,7 +8,7 @@
  * own team of all PEs, for start and end, which no handle names.
  *
  * A team's index is the same in all its members: it is the number of its flags in each PE's slot of
- * the control memory (areas SYNC and WORK). Which indices are free is a set of bits in each PE; the
+ * the control memory (areas SYNC and WORK). Each PE has a set of bits for the free indices; the
  * members of the parent take the first that all of them have free.
  *
  * Threads: any, but two threads may not be in collective calls on one team at once. */

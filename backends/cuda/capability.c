@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capability.c: what a device can do, who says so, and which modes decide what memory it reaches.
- * A note names the driver's attribute and its value, or the call that the driver lacks. */
+/* capability.c: a device's capabilities with their sources, and the modes that decide which memory
+ * it reaches. A note names the driver's attribute and its value, or the call that the driver lacks.
+ */
 
 #include "core/base/capability.h"
 #include "backends/cuda/cuda.h"
@@ -63,8 +64,8 @@ static void fill_sharing(struct gpu_device *device)
                        f->rdma, f->rdma_vmm);
 }
 
-/* What makes plain host memory the device's as well, and what makes managed memory both sides' at
- * once: the driver, the kernel and the hardware decide, none can be asked at run time. */
+/* The driver, the kernel and the hardware decide whether a device reaches plain host memory, and
+ * whether both sides may use managed memory at once; no call at run time answers that. */
 static void fill_modes(struct gpu_device *device)
 {
     const struct gpu_facts *f   = &device->facts;

@@ -82,7 +82,7 @@ static bool was_reset(const struct cuda_device *device)
         return true;
     }
     if (code != CUDA_SUCCESS) {
-        /* What a lost device answers to everything; the calls that follow report it. */
+        /* The error of a lost device for all calls; the calls that follow report it. */
         state->services->log(MEMSPAN_LOG_DEBUG, state->driver->name, "cuCtxGetId: %d", (int)code);
         return false;
     }
@@ -166,13 +166,13 @@ static memspan_status_t wake(struct gpu_device *device)
     return status;
 }
 
-/* What is given back or waited for is tried again: there is no later time for it. */
+/* Giving back and waiting are tried again: there is no later time for them. */
 memspan_status_t cuda_enter(struct gpu_device *device, enum gpu_purpose purpose, int *before_p)
 {
     bool again              = (purpose == GPU_TO_GIVE_BACK) || (purpose == GPU_TO_WAIT);
     memspan_status_t status = again ? need_context(cuda_device(device))
                                     : (cuda_is_awake(device) ? MEMSPAN_OK : wake(device));
-    gpu_answer_t answer     = {"cuCtxPushCurrent", CUDA_SUCCESS};
+    gpu_result_t answer     = {"cuCtxPushCurrent", CUDA_SUCCESS};
 
     *before_p = 0; /* the driver keeps a stack */
     if (status != MEMSPAN_OK) {
@@ -200,14 +200,14 @@ void cuda_leave(struct gpu_device *device, int before)
     if (!gpu_log_failure(device->state,
                          CUDA_ANSWER("cuCtxPopCurrent", cu->cuCtxPopCurrent_v2(&ours)),
                          "the thread's context")) {
-        /* The thread must not keep our context: what failed once may work now. */
+        /* The thread must not keep our context: a call that failed once may work now. */
         (void)cu->cuCtxPopCurrent_v2(&ours);
     }
 }
 
 void cuda_close(struct gpu_device *device)
 {
-    gpu_answer_t answer = {"cuDevicePrimaryCtxRelease", CUDA_SUCCESS};
+    gpu_result_t answer = {"cuDevicePrimaryCtxRelease", CUDA_SUCCESS};
 
     if (cuda_is_awake(device)) {
         answer.code = cuda_calls(device->state)->cuDevicePrimaryCtxRelease_v2(device->id);
@@ -227,12 +227,12 @@ bool cuda_syncs_mapped(const struct gpu_state *state)
     return (cuda_calls(state)->cuCtxGetFlags != NULL) && (cuda_calls(state)->cuCtxSetFlags != NULL);
 }
 
-static gpu_answer_t set_flag(struct gpu_device *device)
+static gpu_result_t set_flag(struct gpu_device *device)
 {
     const struct cuda_calls *cu = cuda_calls(device->state);
     unsigned wanted             = 1 + atomic_load(&device->epoch);
     unsigned flags              = 0;
-    gpu_answer_t answer         = {"cuCtxGetFlags", CUDA_SUCCESS};
+    gpu_result_t answer         = {"cuCtxGetFlags", CUDA_SUCCESS};
 
     if (atomic_load(&cuda_device(device)->synced) == wanted) {
         return answer;

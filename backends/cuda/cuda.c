@@ -160,7 +160,7 @@ GPU_CALL(wait_for_device(const struct gpu_device *device), "cuCtxSynchronize",
 GPU_CALL(
     copy(const struct gpu_queue *queue, void *to, const void *from, size_t size), "cuMemcpyAsync",
     CU(queue->device)->cuMemcpyAsync(cuda_address(to), cuda_address(from), size, queue->stream))
-static gpu_answer_t copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b)
+static gpu_result_t copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b)
 {
     const struct cuda_rectangle rectangle = {.from        = {.type        = CUDA_MEMORYTYPE_UNIFIED,
                                                              .address     = cuda_address(b->from),
@@ -171,7 +171,7 @@ static gpu_answer_t copy_blocks(const struct gpu_queue *queue, const struct gpu_
                                              .width_bytes = b->block_bytes,
                                              .height      = b->block_count};
 
-    return (gpu_answer_t){"cuMemcpy2DAsync",
+    return (gpu_result_t){"cuMemcpy2DAsync",
                           (int)CU(queue->device)->cuMemcpy2DAsync_v2(&rectangle, queue->stream)};
 }
 
@@ -202,8 +202,8 @@ static memspan_status_t check(const struct gpu_device *device, const memspan_req
                : MEMSPAN_OK;
 }
 
-static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, size_t size,
-                         void **base_p)
+static gpu_result_t take_memory(const struct gpu_device *device, enum gpu_made made, size_t size,
+                                void **base_p)
 {
     const struct cuda_calls *cu = CU(device);
     cuda_address_t *address_p   = (void *)base_p;
@@ -221,7 +221,7 @@ static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, si
     }
 }
 
-static gpu_answer_t give(const struct gpu_device *device, enum gpu_made made, void *base)
+static gpu_result_t give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct cuda_calls *cu = CU(device);
 
@@ -235,8 +235,8 @@ static gpu_answer_t give(const struct gpu_device *device, enum gpu_made made, vo
     }
 }
 
-/* Pages are born where they are first touched: for the host nothing need be said. Without faults
- * the driver moves no pages one by one, and would refuse the advice. */
+/* Pages are born where they are first touched: for the host no advice is needed. Without faults the
+ * driver moves no pages one by one, and would refuse the advice. */
 static memspan_status_t advise(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block)
 {
@@ -244,7 +244,7 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
     const struct cuda_calls *cu   = cuda_calls(state);
     int where                     = request->resident_ordinal;
     cuda_location_t location      = {.type = CUDA_MEM_LOCATION_TYPE_DEVICE};
-    gpu_answer_t answer           = {"cuMemAdvise", CUDA_SUCCESS};
+    gpu_result_t answer           = {"cuMemAdvise", CUDA_SUCCESS};
 
     if ((where < 0) || (where >= state->device_count) || !state->devices[where]->facts.concurrent) {
         return MEMSPAN_OK;
@@ -264,10 +264,9 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
                            state->devices[where]->info.name);
 }
 
-/* The plural question is asked: the singular one fails for addresses that the driver has never
- * seen. */
-static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p)
+/* The plural query is used: the singular one fails for addresses that the driver has never seen. */
+static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p)
 {
     unsigned type                        = 0;
     unsigned managed                     = 0;
@@ -283,7 +282,8 @@ static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
         sizeof(questions) / sizeof(questions[0]), questions, answers, cuda_address(pointer));
 
     *answer_p = (struct gpu_pointer){.ordinal = -1};
-    /* A thread without a context, and a driver that has not started or has ended, know nothing. */
+    /* A thread without a context, and a driver that has not started or has ended, give no result.
+     */
     if ((code == CUDA_ERROR_INVALID_CONTEXT) || (code == CUDA_ERROR_NOT_INITIALIZED) ||
         (code == CUDA_ERROR_DEINITIALIZED)) {
         return MEMSPAN_OK;
@@ -304,7 +304,7 @@ static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
 
 /* ---- work ---- */
 
-static gpu_answer_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+static gpu_result_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size)
 {
     const struct cuda_calls *cu = cuda_calls(queue->device->state);
@@ -317,7 +317,7 @@ static gpu_answer_t fill_bytes(const struct gpu_queue *queue, void *to, unsigned
                              cu->cuMemsetD8Async(cuda_address(to), byte, size, queue->stream));
 }
 
-static gpu_answer_t prefetch(const struct gpu_queue *queue, const void *pointer, size_t size,
+static gpu_result_t prefetch(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to)
 {
     const struct gpu_state *state = queue->device->state;
@@ -338,7 +338,7 @@ static gpu_answer_t prefetch(const struct gpu_queue *queue, const void *pointer,
         cu->cuMemPrefetchAsync_v2(cuda_address(pointer), size, location, 0, queue->stream));
 }
 
-/* The range must be whole host pages; what starts within one is found by the offset. */
+/* The range must be whole host pages; an address within one is found by the offset. */
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
 {

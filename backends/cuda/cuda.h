@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BACKENDS_CUDA_H
 #define MEMSPAN_BACKENDS_CUDA_H
 
-/* The records of the CUDA backend; backends/gpu has what it shares with HIP's. Work is done in the
- * devices' primary contexts, the ones that the CUDA runtime and OpenMP offload runtimes use, so
+/* The records of the CUDA backend; backends/gpu has the parts shared with HIP's. Work is done in
+ * the devices' primary contexts, the ones that the CUDA runtime and OpenMP offload runtimes use, so
  * that addresses mean the same to all of them. A context is retained when first needed, never by a
  * mere question, and pushed and popped around each call: the caller's thread keeps the context it
  * had. Meanwhile the thread's capture mode is relaxed, so that a program that captures a stream may
@@ -12,18 +12,18 @@
 #include "backends/cuda/cuda_api.h"
 #include "backends/gpu/gpu.h"
 
-/* A compiled kernel: each is a module of its own, so that only what is used is compiled. */
+/* A compiled kernel: each is a module of its own, so that only the used ones are compiled. */
 struct cuda_kernel {
     cuda_module_t module;
     cuda_function_t function;
 };
 
-/* What the driver answered about a device, once, beside struct gpu_facts. */
+/* The driver's facts about a device, read once, beside struct gpu_facts. */
 struct cuda_facts {
     int capability; /* 10 * major + minor */
     bool vmm;
     bool makes_fd;  /* mapped memory can have a file descriptor */
-    bool shares_fd; /* ... which other processes can fetch */
+    bool shares_fd; /* ... that other processes can fetch */
     bool shares_fabric;
     bool rdma;
     bool rdma_vmm;
@@ -64,7 +64,7 @@ static inline bool cuda_has_peers(const struct gpu_state *state)
            (cuda_calls(state)->cuCtxEnablePeerAccess != NULL);
 }
 
-#define CUDA_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+#define CUDA_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 
 /* context.c: primary contexts. */
 
@@ -80,11 +80,11 @@ void cuda_sync_copies(struct gpu_device *device, const void *address);
 /* memspan_backend_t::connect: wake both devices, so that @p from has access from now on. */
 memspan_status_t cuda_connect(void *state, int home, memspan_kind_t kind, int from);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 memspan_status_t cuda_fill(struct gpu_device *device);
 
-/* kinds.c: which kinds of memory it offers, and who reaches them. */
+/* kinds.c: the kinds of memory that it offers, and the devices that reach them. */
 
 void cuda_offer(struct gpu_device *device);
 memspan_reach_t cuda_reach_host(const struct gpu_device *home, memspan_kind_t kind);
@@ -92,7 +92,7 @@ memspan_reach_t cuda_reach_own(const struct gpu_device *from, memspan_kind_t kin
 memspan_reach_t cuda_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
                                 const struct gpu_device *from);
 
-/* capability.c: what it can do, and who says so. */
+/* capability.c: its capabilities, and their sources. */
 
 void cuda_fill_capabilities(struct gpu_device *device);
 void cuda_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,

@@ -2,11 +2,11 @@
 #ifndef MEMSPAN_BACKENDS_CUDA_API_H
 #define MEMSPAN_BACKENDS_CUDA_API_H
 
-/* What we use of the CUDA driver API, declared here so that no toolkit is needed to build.
+/* The part of the CUDA driver API that we use, declared here so that no toolkit is needed to build.
  * tests/unit/cuda_api.c compares it with <cuda.h> where there is one.
  *
- * Names are what dlsym() is asked for, version suffix included: without it, dlsym("cuMemAlloc")
- * gives the entry of 2007, which writes 32 bits. */
+ * Names are those for dlsym(), version suffix included: without it, dlsym("cuMemAlloc") gives the
+ * entry of 2007, which writes 32 bits. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -92,7 +92,7 @@ struct cuda_access { /* CUmemAccessDesc */
 struct cuda_side { /* one side of CUDA_MEMCPY2D */
     size_t x_bytes;
     size_t y;
-    int type; /* CUDA_MEMORYTYPE_UNIFIED: the address says whose it is */
+    int type; /* CUDA_MEMORYTYPE_UNIFIED: the address identifies its owner */
     void *host;
     cuda_address_t address;
     void *array;
@@ -178,7 +178,7 @@ enum cuda_constant {
 #undef CUDA_CONSTANT
 };
 
-/* Where a device number is asked for, the host has this one (CU_DEVICE_CPU). */
+/* Where a call takes a device number, the host has this one (CU_DEVICE_CPU). */
 #define CUDA_DEVICE_CPU (-1)
 
 /* X(name, value): the answers that we treat apart; all others have the driver's words. */

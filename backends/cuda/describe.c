@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened. No question here makes a
- * context. How much memory is free can only be asked within one, so it is known once the device is
+/* describe.c: the devices' properties, read once when the backend is opened. No question here makes
+ * a context. The free memory can only be queried within one, so it is known once the device is
  * used. */
 
 #include "backends/cuda/cuda.h"
@@ -31,8 +31,8 @@ static void fill_facts(struct gpu_device *device)
         f->registers &&
         gpu_has(device, CUDA_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
     f->needs_no_import = f->host_page_tables;
-    /* The attribute by which the driver's documentation has IPC tested; drivers before 12.0 do not
-     * know it. */
+    /* The attribute by which the driver's documentation has IPC tested; drivers before 12.0 lack
+     * it. */
     f->ipc = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
              (cu->cuIpcCloseMemHandle != NULL) && !f->integrated &&
              (gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1) > 0);
@@ -117,7 +117,7 @@ static void fill_uid(struct gpu_device *device)
 {
     const struct cuda_calls *cu = cuda_calls(device->state);
     memspan_device_info_t *info = &device->info;
-    gpu_answer_t answer         = {"cuDeviceGetUuid", CUDA_ERROR_NOT_SUPPORTED};
+    gpu_result_t answer         = {"cuDeviceGetUuid", CUDA_ERROR_NOT_SUPPORTED};
     cuda_uuid_t uuid;
 
     if (cu->cuDeviceGetUuid_v2 != NULL) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinds.c: which kinds of memory a device offers, why, and who reaches them.
+/* kinds.c: the kinds of memory that a device offers, the reasons, and the devices that reach them.
  *
  *   device       cuMemAlloc, or mapped by ourselves where it is to be shared
  *   host-pinned  cuMemHostAlloc, or pages of ours that are registered
  *   managed      cuMemAllocManaged
  *   coherent     plain host pages, where the device reaches all of them
  *
- * A promise of atomics between host and device follows what the driver's documentation gives for
- * the widest scope: managed memory with concurrent access, any memory with pageable access, mapped
- * memory with native host atomics. */
+ * A promise of atomics between host and device follows the driver's documentation for the widest
+ * scope: managed memory with concurrent access, any memory with pageable access, mapped memory with
+ * native host atomics. */
 
 #include "backends/cuda/cuda.h"
 #include "backends/gpu/request.h"

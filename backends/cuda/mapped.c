@@ -3,7 +3,7 @@
  * be exported, a network card reaches it), put at an address range reserved for it.
  *
  * For other processes it has a file descriptor, which stays open here while the block lives and is
- * fetched by the other process (core/base/driver.h says what that needs), a fabric handle, which is
+ * fetched by the other process (core/base/driver.h has its conditions), a fabric handle, which is
  * mere bytes, or both. The descriptor is tried first: fabric handles open only where IMEX runs. */
 
 #include "backends/cuda/cuda.h"
@@ -196,7 +196,7 @@ memspan_status_t cuda_give_mapped(struct gpu_device *device, struct gpu_block *b
     const struct cuda_calls *cu = cuda_calls(device->state);
     cuda_address_t base         = cuda_address(block->base);
     /* Unlike cuMemFree, unmapping does not wait for its users. */
-    gpu_answer_t answers[4] = {gpu_wait_for_users(device, false)};
+    gpu_result_t answers[4] = {gpu_wait_for_users(device, false)};
     int i;
 
     if (gpu_is_captured(answers[0].code)) {
@@ -219,7 +219,7 @@ memspan_status_t cuda_give_mapped(struct gpu_device *device, struct gpu_block *b
 
 /* ---- other processes ---- */
 
-/* The descriptor of a block, made once by the first that asks. */
+/* The descriptor of a block, made once at the first request. */
 static cuda_result_t need_descriptor(struct gpu_state *state, struct gpu_block *own, int32_t *fd_p)
 {
     cuda_result_t code = CUDA_SUCCESS;
@@ -236,14 +236,15 @@ static cuda_result_t need_descriptor(struct gpu_state *state, struct gpu_block *
     return code;
 }
 
-/* Each form that the memory was made for. One is enough; the first failure is told if none works.
+/* Each form that the memory was made for. One is enough; the first failure is reported if none
+ * works.
  */
 memspan_status_t cuda_export_mapped(const struct gpu_device *device, struct gpu_block *own,
                                     struct gpu_token *token)
 {
     struct gpu_state *state = device->state;
-    gpu_answer_t first      = {"cuMemExportToShareableHandle", CUDA_SUCCESS};
-    gpu_answer_t answer     = first;
+    gpu_result_t first      = {"cuMemExportToShareableHandle", CUDA_SUCCESS};
+    gpu_result_t answer     = first;
 
     if (own->handle_types == CUDA_MEM_HANDLE_TYPE_NONE) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ptx.c: the text of the built-in kernels, which the driver compiles for the device at hand.
  *
- * PTX ISA 4.0 for sm_50 is the least that knows a device of compute capability 5.0, and every later
- * driver takes it; ISA 5.0 for sm_60 only where a scope is named (atomics that the host sees).
+ * PTX ISA 4.0 for sm_50 is the least that supports a device of compute capability 5.0, and every
+ * later driver takes it; ISA 5.0 for sm_60 only where a scope is named (atomics that the host
+ * sees).
  *
  * All kernels have the same five parameters and the same frame: elements are dealt out round robin,
  * thread by thread, so that neighbours touch neighbours, and any grid is right for any count. */
@@ -36,8 +37,8 @@ static const char frame_begin[] =
     "    add.u64 %%i, %%i, %%t;\n"
     "    mul.wide.u32 %%step, %%blocks, %%width;\n";
 
-/* What a kernel does before the loop, for each element, and after it. %at is i elements of %u
- * bytes, the loop's only argument. */
+/* A kernel's code before the loop, for each element, and after it. %at is i elements of %u bytes,
+ * the loop's only argument. */
 static const char loop_begin[] = "LOOP:\n"
                                  "    setp.ge.u64 %%out, %%i, %%n;\n"
                                  "    @%%out bra DONE;\n"

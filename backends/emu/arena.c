@@ -2,8 +2,8 @@
 /* arena.c: addresses of the devices' memory.
  *
  * Each device has a part of the arena, EMU_SPREAD times its memory. A search starts where the last
- * one ended, so that freed addresses stay unowned for as long as can be: a pointer that is used
- * too late strikes, and the table still knows what was there. The table has an entry for each
+ * one ended, so that freed addresses stay unowned for as long as can be: a pointer that is used too
+ * late strikes, and the table still has the block that was there. The table has an entry for each
  * granule; readers take no lock. */
 
 #include "backends/emu/emu.h"
@@ -29,7 +29,7 @@ static void *map(size_t size, int access, int flags, int file)
     return (address == MAP_FAILED) ? NULL : address;
 }
 
-/* The arena starts on a granule; what is mapped around it is given back. */
+/* The arena starts on a granule; the mapping around it is given back. */
 static char *map_aligned(const struct emu *emu)
 {
     size_t size = emu->arena_bytes;
@@ -204,7 +204,7 @@ static void forget(struct emu *emu, struct emu_block *block)
     }
 }
 
-/* Enter @p block for granules [first, first + count); what was there before is forgotten. */
+/* Enter @p block for granules [first, first + count); earlier entries are forgotten. */
 static void enter(struct emu *emu, struct emu_block *block, size_t first, size_t count)
 {
     size_t i;

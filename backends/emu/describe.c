@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what an emulated device is, and who reaches its memory. */
+/* describe.c: an emulated device's properties, and the devices that reach its memory. */
 
 #include "backends/emu/emu.h"
 #include "core/base/capability.h"
@@ -11,7 +11,7 @@ static void note(memspan_device_info_t *info, memspan_kind_t kind, const char *t
     snprintf(info->kind_note[kind], sizeof(info->kind_note[kind]), "%s", text);
 }
 
-/* The maker of the device says so: the device is this library's. */
+/* The maker of the device has it so: the device is this library's. */
 static void describe_capabilities(memspan_device_info_t *info)
 {
     msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,

@@ -3,14 +3,14 @@
  *
  * It is a clone of the program that first gives up everything of the program's that could be
  * written, so that an address of ordinary host memory faults here as it does on a device, and keeps
- * no file open. What is left is code, the mapping that it shares with the program (ring and stack),
- * and the devices' address range, of which the open commands make usable what this device reaches.
+ * no file open. The rest is code, the mapping that it shares with the program (ring and stack), and
+ * the devices' address range, in which the open commands open the blocks that this device reaches.
  *
- * Invariant: nothing of the C library is called and no writable data but what is kept is used: this
- * file is compiled freestanding, and a test holds its object to needing no symbol but emu_*.
+ * Invariant: nothing of the C library is called and no writable data but the kept record is used:
+ * this file is compiled freestanding, and a test holds its object to needing no symbol but emu_*.
  *
- * It ends by itself when the program ends (a descriptor of the program's process says so), when the
- * program becomes another one (the doorbell is closed by exec), and after a fault. */
+ * It ends by itself when the program ends (a descriptor of the program's process signals it), when
+ * the program becomes another one (the doorbell is closed by exec), and after a fault. */
 
 #include "backends/emu/ring.h"
 #include "core/base/fault.h"
@@ -77,7 +77,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     stop(ring, EMU_STOP_FAULT);
 }
 
-/* The handler never returns, so that what would return from it is never called. */
+/* The handler never returns, so that no code after it is ever called. */
 static void never(void)
 {
     end(1);
@@ -239,7 +239,7 @@ static void run_add_atomic(const struct emu_command *k, uint64_t from, uint64_t 
     uint64_t i;
 
     for (i = from; i < to; i++) {
-        /* Relaxed: a counter; who reads it synchronises by other means. */
+        /* Relaxed: a counter; its readers synchronise by other means. */
         __atomic_fetch_add(z, amount, __ATOMIC_RELAXED);
     }
 }
@@ -440,7 +440,7 @@ int emu_device_main(void *argument)
         while (done < atomic_load_explicit(&ring->submitted, memory_order_acquire)) {
             run(c, &ring->commands[done % EMU_RING_COMMANDS]);
             done++;
-            /* Release: what the command wrote is seen by a thread that sees it done. */
+            /* Release: the command's writes are seen by a thread that sees it done. */
             atomic_store_explicit(&ring->done, done, memory_order_release);
             wake_program(ring);
         }

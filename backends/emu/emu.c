@@ -105,7 +105,7 @@ static memspan_status_t start(struct emu *emu)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    /* A forked child has no devices: what it touches of theirs strikes there as well. */
+    /* A forked child has no devices: its accesses to their memory strike as well. */
     madvise(emu->arena, emu->arena_bytes, MADV_DONTFORK);
     return emu_fault_watch(emu);
 }

@@ -2,16 +2,16 @@
 #ifndef MEMSPAN_BACKENDS_EMU_EMU_H
 #define MEMSPAN_BACKENDS_EMU_EMU_H
 
-/* The records of the emulated devices. README.md says how they fit together.
+/* The records of the emulated devices. README.md has the design.
  *
  * One memory file holds the memory of all devices. The program sees it twice: at the promised
- * addresses ("the arena"), open or closed as the rules say, and through a window of its own, always
+ * addresses ("the arena"), open or closed by the rules, and through a window of its own, always
  * open, by which copies and fills go. Each device is a process in which the arena lies at the same
  * addresses.
  *
- * Locks: emu::lock guards blocks, accounts and who has managed memory; emu_device::lock the ring's
- * writing end. The second may be taken under the first. No thread waits for a device under
- * emu::lock for more than room in its ring. emu::import_lock is taken before both. */
+ * Locks: emu::lock guards blocks, accounts and the owner of managed memory; emu_device::lock the
+ * ring's writing end. The second may be taken under the first. No thread waits for a device under
+ * emu::lock for more than space in its ring. emu::import_lock is taken before both. */
 
 #include "backends/emu/ring.h"
 #include "core/base/region.h"
@@ -42,7 +42,7 @@ struct emu_block {
     size_t size_bytes;
     memspan_kind_t kind;
     int home;
-    int resident;                   /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
+    int resident;                   /* an ordinal, or MEMSPAN_HOST: the last user */
     _Atomic uint32_t state;         /* enum emu_block_state */
     _Atomic uint32_t busy;          /* bit d: device d may use it, unwaited so far */
     _Atomic uint32_t given;         /* the same for target regions with nowait */
@@ -51,7 +51,7 @@ struct emu_block {
     size_t granules;                /* entries of the arena's table that lead here */
     struct emu_block *next;         /* of those in use; of records out of use */
     struct emu_block *older;        /* of all records */
-    void *callers[EMU_CALLERS_MAX]; /* who allocated it, the innermost first */
+    void *callers[EMU_CALLERS_MAX]; /* the call stack of its allocation, the innermost first */
     int caller_count;
 };
 
@@ -116,9 +116,9 @@ memspan_status_t emu_refuse(const struct emu *emu, memspan_status_t status, cons
 memspan_status_t emu_system_error(const struct emu *emu, const char *call, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* option.c: what the variables ask for. */
+/* option.c: the requests of the variables. */
 
-/* How many devices MEMSPAN_DEVICES asks for. */
+/* The number of devices that MEMSPAN_DEVICES requests. */
 memspan_status_t emu_count_parse(const struct emu *emu, const char *text, int *count_p);
 /* MEMSPAN_EMU_PEERS: sets emu_device::reaches. */
 memspan_status_t emu_peers_parse(struct emu *emu, const char *text);
@@ -142,7 +142,7 @@ memspan_status_t emu_arena_get(const struct emu *emu, const void *address, size_
 /* Addresses for a block of @p device; NULL with an error. Lock held. */
 struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, size_t align_bytes);
 void emu_arena_give_back(struct emu *emu, struct emu_block *block);
-/* Where the program may touch what lies at @p address: the window, or the address itself. */
+/* Where the program may touch the bytes at @p address: the window, or the address itself. */
 static inline void *emu_arena_window(const struct emu *emu, const void *address)
 {
     return emu_arena_holds(emu, address) ? emu->window + ((const char *)address - emu->arena)
@@ -153,7 +153,7 @@ static inline void *emu_arena_window(const struct emu *emu, const void *address)
 
 memspan_status_t emu_process_start(struct emu_device *device);
 void emu_process_stop(struct emu_device *device);
-/* Put a command at the end of the ring; *number_p: what to wait for. */
+/* Put a command at the end of the ring; *number_p: the command to wait for. */
 memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_command *command,
                                     uint64_t *number_p);
 /* Wait until that many commands are done. */
@@ -187,7 +187,7 @@ memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, 
 /* Its pages are unmapped already: it becomes a freed block. Takes the lock. */
 void emu_block_give_back(struct emu *emu, struct emu_block *block);
 
-/* view.c: what the host sees of a block now. Lock held. */
+/* view.c: the host's access to a block now. Lock held. */
 
 /* Open or close the host's view, as it should be. */
 memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fault.c: a rule was broken: say which, and stop the program.
+/* fault.c: a rule was broken: report it, and stop the program.
  *
- * The handler of SIGSEGV is there because MEMSPAN_DEVICES asked for emulated devices, and only
- * then. Addresses that are no device's go to the earlier handler of the signal. For ours it finds
- * out what it can with nothing but system calls; then a thread that has been waiting since the
- * devices were opened adds what the library knows of the block, and the guard, which takes locks,
- * and the handler waits for it a bounded time; last come the callers. The report is collected and
- * is one write, but what is known is written before where the unwinder could be the end: it faults
- * (a handler of its own), or hangs (the waiting thread stands guard), or there is no such thread.
- * The signal then strikes again, without a handler, at the same instruction. */
+ * The handler of SIGSEGV is there because MEMSPAN_DEVICES requested emulated devices, and only
+ * then. Addresses that are no device's go to the earlier handler of the signal. For ours it
+ * collects facts by system calls alone; then a thread that has been waiting since the devices were
+ * opened adds the library's record of the block, and the guard, which takes locks, and the handler
+ * waits for it a bounded time; last come the callers. The report is collected and is one write, but
+ * the facts so far are written before, where the unwinder could be the end: it faults (a handler of
+ * its own), or hangs (the waiting thread stands guard), or there is no such thread. The signal then
+ * strikes again, without a handler, at the same instruction. */
 
 #include "core/base/fault.h"
 #include "backends/emu/emu.h"
@@ -34,7 +34,7 @@ enum { LAST_MS = 1000, HELP_MS_MAX = 3000, GUARD_S = 5, FRAMES_MAX = 24, FRAMES_
 enum { HELP_IDLE, HELP_ASKED, HELP_GIVEN, HELP_LEAVE };
 
 static _Atomic(struct emu *) watched;
-static struct sigaction earlier; /* who had the signal before */
+static struct sigaction earlier; /* the earlier handler of the signal */
 static atomic_flag reporting = ATOMIC_FLAG_INIT;
 
 static struct {
@@ -57,7 +57,7 @@ static void set_state(uint32_t state)
     syscall(SYS_futex, &help.state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* ---- the thread that knows the library ---- */
+/* ---- the thread that may call the library ---- */
 
 /* The report. The handler and the thread take turns; after a time limit they may not: each takes
  * its place first. */
@@ -80,7 +80,7 @@ static void say(const char *text, size_t length)
     }
 }
 
-/* The granule behind a block is unowned: which block was overrun? */
+/* The granule behind a block is unowned; the block that was overrun. */
 static const struct emu_block *find_near(const struct emu *emu, const void *address)
 {
     const struct emu_block *block = emu_arena_find(emu, address);
@@ -117,7 +117,7 @@ static void tell_callers(const struct emu *emu, const void *address, bool shares
     }
 }
 
-/* What the guard reports of a block becomes part of this report. */
+/* The guard's report of a block becomes part of this report. */
 static void tell_guarded(const struct emu *emu, const void *address)
 {
     msp_report_collect(say);
@@ -136,7 +136,7 @@ static void tell_block(const struct emu *emu, const void *address)
         if (!guarded) {
             tell_callers(emu, address, false);
         }
-        tell_guarded(emu, address); /* freed, perhaps: who freed it? */
+        tell_guarded(emu, address); /* freed, perhaps: the call stack of the free */
         return;
     }
     if (memspan_space_describe(block.space, &space) != MEMSPAN_OK) {
@@ -322,8 +322,8 @@ static void say_callers(const void *context)
 
 static _Atomic pid_t unwinding; /* the thread that reports */
 
-/* The unwinder has met what it cannot read. Other threads' violations are those of a program that
- * ends. */
+/* The unwinder has met memory that it cannot read. Other threads' violations are those of a program
+ * that ends. */
 static void on_unwinder_fault(int number)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL};

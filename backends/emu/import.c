@@ -2,10 +2,10 @@
 /* import.c: host pages.
  *
  * Another process cannot see the program's pages, so their place is taken, at the same address, by
- * pages of a memory file with the same contents, which the devices map. No other may write to
- * them meanwhile. After the last release they stay as they are: the file goes with the mapping.
- * Pages that a file shares with other processes already stay what they are: the devices map that
- * file, which must be open in the program. */
+ * pages of a memory file with the same contents, which the devices map. No other may write to them
+ * meanwhile. After the last release they stay as they are: the file goes with the mapping. Pages
+ * that a file shares with other processes already stay as they are: the devices map that file,
+ * which must be open in the program. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
@@ -30,7 +30,7 @@ struct emu_import {
     int references;  /* of all devices together */
 };
 
-/* What /proc says of the mapping that holds an address. */
+/* The line of /proc for the mapping that holds an address. */
 struct backing {
     bool is_shared;
     uintptr_t end;

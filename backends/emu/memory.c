@@ -114,7 +114,7 @@ static void drop_pages(const struct emu *emu, const struct emu_block *block)
     }
 }
 
-/* What a fresh block is. Lock held. */
+/* The properties of a fresh block. Lock held. */
 static void enlist(struct emu *emu, struct emu_block *block, memspan_kind_t kind, int resident)
 {
     block->kind     = kind;
@@ -142,8 +142,8 @@ static void leave(struct emu *emu, struct emu_block *block)
 }
 
 /* Lock held. */
-static memspan_status_t take(struct emu_device *device, const memspan_request_t *request,
-                             struct emu_block **block_p)
+static memspan_status_t take_block(struct emu_device *device, const memspan_request_t *request,
+                                   struct emu_block **block_p)
 {
     struct emu *emu         = device->emu;
     size_t align            = (request->align_bytes > 1) ? request->align_bytes : 1;
@@ -237,7 +237,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
         return status;
     }
     pthread_mutex_lock(&emu->lock);
-    status = take(device, request, &block);
+    status = take_block(device, request, &block);
     if (status == MEMSPAN_OK) {
         memcpy(block->callers, callers, sizeof(callers));
         block->caller_count = caller_count;

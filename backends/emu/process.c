@@ -125,7 +125,7 @@ static bool is_gone(const struct emu_device *device)
 
 /* ---- waiting ---- */
 
-/* Call the device, when it sleeps. False: the descriptor is no longer what it was. A device that is
+/* Call the device, when it sleeps. False: the descriptor is another file's now. A device that is
  * just ending is found by its waiter. */
 static bool notify_device(const struct emu_device *device)
 {
@@ -146,7 +146,8 @@ static void wait_for_count(struct emu_ring *ring, uint32_t seen)
     syscall(SYS_futex, &ring->done_count, FUTEX_WAIT, seen, &look, NULL, 0);
 }
 
-/* The next command is there, and the device sleeps: it was not heard. True when that goes on. */
+/* The next command is there, and the device sleeps: it missed the doorbell. True when that goes on.
+ */
 static bool is_deaf(const struct emu_device *device, int *looks)
 {
     if (atomic_load(&device->control->ring.asleep) == 0) {
@@ -222,7 +223,7 @@ memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_
     ring->commands[number % EMU_RING_COMMANDS] = *command;
     number++;
     atomic_store_explicit(&ring->submitted, number, memory_order_seq_cst);
-    (void)notify_device(device); /* who waits finds out when it was in vain */
+    (void)notify_device(device); /* a waiter finds out when it was in vain */
     pthread_mutex_unlock(&device->lock);
     *number_p = number;
     return MEMSPAN_OK;

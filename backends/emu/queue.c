@@ -80,7 +80,7 @@ static void note_wait(struct emu_queue *queue, uint64_t number)
     }
 }
 
-/* A lost device has no more work: its managed memory is the host's, whatever it holds. */
+/* A lost device has no more work: its managed memory is the host's, with any contents. */
 static memspan_status_t end_of_lost(struct emu_device *device)
 {
     pthread_mutex_lock(&device->emu->lock);

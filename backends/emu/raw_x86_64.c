@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* raw_x86_64.c: what depends on the processor. */
+/* raw_x86_64.c: the code that depends on the processor. */
 
 #include "backends/emu/ring.h"
 

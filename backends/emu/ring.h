@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_BACKENDS_EMU_RING_H
 #define MEMSPAN_BACKENDS_EMU_RING_H
 
-/* What a program and one of its device processes share: a ring of commands, and what became of
- * them. The program writes `submitted` and the commands below it, the device all the rest. Commands
- * are done one after the other, in order. Every address is valid on both sides: one address is the
- * promise. */
+/* The memory that a program and one of its device processes share: a ring of commands, and their
+ * results. The program writes `submitted` and the commands below it, the device all the rest.
+ * Commands are done one after the other, in order. Every address is valid on both sides: one
+ * address is the promise. */
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ struct emu_command {
 /* Why a device process ended by itself. */
 enum emu_stop {
     EMU_STOP_NOT = 0,
-    EMU_STOP_FAULT, /* a command touched what the device does not reach */
+    EMU_STOP_FAULT, /* a command touched memory that the device does not reach */
     EMU_STOP_CALL   /* a system call of the device process failed */
 };
 
@@ -46,13 +46,13 @@ struct emu_ring {
     _Atomic uint32_t asleep;            /* the device waits at its doorbell; pairs with submitted */
     _Atomic uint32_t ready;             /* the device process has given up the program's memory */
     _Alignas(64) _Atomic uint64_t done; /* of those submitted */
-    _Atomic uint32_t done_count;        /* changes with done: what the program waits on */
+    _Atomic uint32_t done_count;        /* changes with done: the word that the program waits on */
     _Atomic uint32_t waiters;           /* threads of the program that wait */
-    _Atomic uint32_t stop;              /* enum emu_stop; what follows is written before */
+    _Atomic uint32_t stop;              /* enum emu_stop; the members below are written before */
     uint32_t fault_signal;
     uint32_t fault_access; /* enum msp_fault_access */
-    int64_t fault_code;    /* what the system call answered */
-    int64_t map_result;    /* 0, or what the last EMU_OP_MAP failed with; it ends nothing */
+    int64_t fault_code;    /* the system call's result */
+    int64_t map_result;    /* 0, or the error of the last EMU_OP_MAP; it ends nothing */
     uint64_t fault_address;
     _Alignas(64) struct emu_command commands[EMU_RING_COMMANDS];
 };
@@ -107,9 +107,9 @@ struct emu_mapping {
     uintptr_t end;
     uint64_t offset;
     char access[4];   /* "rw-p" */
-    const char *path; /* in the buffer until the next line is asked for; "" when there is none */
+    const char *path; /* in the buffer until the next line is read; "" when there is none */
 };
-/* 0, or what open() answered. */
+/* 0, or the error of open(). */
 long emu_maps_open(struct emu_maps *maps, char *buffer, size_t size);
 /* 0 after the last. */
 int emu_maps_next(struct emu_maps *maps, struct emu_mapping *mapping_p);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* symbol.c: which function and line an address of code belongs to, found in the file that is mapped
- * there, by system calls alone: it must work in a signal handler, where dladdr() may wait for ever.
+/* symbol.c: the function and line of an address of code, found in the file that is mapped there, by
+ * system calls alone: it must work in a signal handler, where dladdr() may wait for ever.
  */
 
 #include "backends/emu/emu.h"
 #include "core/base/elf.h"
 #include <string.h>
 
-/* "FUNCTION+0x1c at FILE:LINE", or what is known of it. */
+/* "FUNCTION+0x1c at FILE:LINE", or a part of that. */
 static void write_place(struct emu_writer *w, const char *path, uint64_t offset)
 {
     const char *slash  = strrchr(path, '/');

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.c: what the host sees of a block now.
+/* view.c: the host's access to a block now.
  *
  * Coherent and host-pinned memory is always open, device memory closed. A launch gives the device
  * all managed memory of its own, because kernels follow pointers, and other devices' where an
  * operand lies in it: emu_block::busy has a bit for each device, and the block is closed until
  * every launch of each has been waited for. While a target region of the program runs on the
  * processor as the device that we stand in for, all is open that the device reaches: the region's
- * code is in this process, and nothing tells it from the host's. Managed memory that a region with
- * nowait was given is closed when the region has ended (emu_block::given) until the program waits:
- * only that, for a program may well use its other memory meanwhile. */
+ * code is in this process, and looks like the host's. Managed memory that a region with nowait was
+ * given is closed when the region has ended (emu_block::given) until the program waits: only that,
+ * for a program may well use its other memory meanwhile. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
@@ -104,7 +104,7 @@ memspan_status_t emu_managed_open(struct emu_device *device)
 
 /* ---- target regions of the program ---- */
 
-/* What was asked of the device before comes first. */
+/* Earlier commands for the device come first. */
 void emu_region_begin(void *state, int ordinal)
 {
     struct emu *emu = state;

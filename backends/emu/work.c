@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* work.c: copies, fills, prefetches and launches.
  *
- * What lies in device memory that the device reaches is copied and filled by the device, in order,
- * while the program goes on. All else is done by the calling thread, through the window, after the
- * device's earlier work. */
+ * Device memory that the device reaches is copied and filled by the device, in order, while the
+ * program goes on. All else is done by the calling thread, through the window, after the device's
+ * earlier work. */
 
 #include "backends/emu/emu.h"
 #include <string.h>
@@ -39,7 +39,7 @@ static bool is_devices_work(const struct emu_device *device, const struct emu_bl
            ((device->reaches & (1u << block->home)) != 0);
 }
 
-/* What lies on another device may be its work's result: that comes first. A lost one has none. */
+/* Memory on another device may be its work's result: that comes first. A lost one has none. */
 static void wait_for_home(struct emu *emu, int ordinal, const void *address)
 {
     const struct emu_block *block = emu_arena_find(emu, address);
@@ -137,7 +137,7 @@ memspan_status_t emu_prefetch(void *state, int ordinal, void *queue, const void 
     struct emu_block *block;
     memspan_status_t status = emu_enter(state, ordinal, &device);
 
-    (void)queue; /* nothing really moves: who has the pages is a note */
+    (void)queue; /* nothing really moves: the owner of the pages is a note */
     if ((status != MEMSPAN_OK) || (size_bytes == 0)) {
         return status;
     }
@@ -159,7 +159,7 @@ memspan_status_t emu_prefetch(void *state, int ordinal, void *queue, const void 
 
 /* ---- launches ---- */
 
-/* Which operands a kernel needs: bits of x, y and z. */
+/* The operands of a kernel: bits of x, y and z. */
 enum { X = 1, Y = 2, Z = 4 };
 static const unsigned operands[] = {
     [MEMSPAN_KERNEL_DAXPY] = X | Y | Z, [MEMSPAN_KERNEL_FILL] = Z,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alloc.c: a request becomes a block.
  *
- * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with room
- * to spare only where that was not enough. */
+ * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with
+ * space to spare only where that was not enough. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/request.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* "Suitably aligned for any kind of variable": 256 bytes in practice. No driver promises it: the
- * room to spare follows the address that came. */
+ * space to spare follows the address that came. */
 enum { DRIVER_ALIGN_BYTES = 256 };
 
 static memspan_status_t check_request(const struct gpu_device *device,
@@ -48,13 +48,13 @@ static memspan_status_t check_request(const struct gpu_device *device,
     return (driver->check != NULL) ? driver->check(device, request) : MEMSPAN_OK;
 }
 
-/* ---- what is given back ---- */
+/* ---- giving back ---- */
 
 /* The device may still use host pages that it reaches by itself, and munmap() does not wait. */
 static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_block *block)
 {
     memspan_status_t status = MEMSPAN_OK;
-    gpu_answer_t answer     = gpu_wait_for_users(device, true);
+    gpu_result_t answer     = gpu_wait_for_users(device, true);
 
     if (gpu_is_captured(answer.code)) {
         return gpu_error(device->state, answer, "%zu bytes of host pages stay: they may be in use",
@@ -73,7 +73,7 @@ static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_bl
     return status;
 }
 
-static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_block *block)
+static gpu_result_t give_to_driver(struct gpu_device *device, const struct gpu_block *block)
 {
     if (block->made == GPU_MADE_MANAGED) {
         atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
@@ -83,7 +83,7 @@ static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_b
 
 memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *block)
 {
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (device->state->driver->unshare != NULL) {
         device->state->driver->unshare(block);
@@ -103,8 +103,8 @@ memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *bloc
                      block->size_bytes, device->info.name);
 }
 
-/* The driver has ended, or the program has reset the device: what was theirs went with it, and what
- * has the same address now has another owner. */
+/* The driver has ended, or the program has reset the device: their memory went with it, and memory
+ * with the same address now has another owner. */
 static void forget(struct gpu_device *device, struct gpu_block *block)
 {
     if (block->made == GPU_MADE_MANAGED) {
@@ -132,7 +132,7 @@ static size_t alignment_of(const void *base)
     return (lowest < DRIVER_ALIGN_BYTES) ? lowest : DRIVER_ALIGN_BYTES;
 }
 
-/* What aligning an address that has the alignment @p has already can take. */
+/* The bytes that aligning an address can take, where it has the alignment @p has already. */
 static size_t spare_bytes(size_t align, size_t has)
 {
     return (align > has) ? align - has : 0;
@@ -153,7 +153,7 @@ memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
     size_t spare            = spare_bytes(align, DRIVER_ALIGN_BYTES);
     bool on_host            = (made == GPU_MADE_HOST);
     void *base              = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     block->made       = made;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened; how much memory is free,
- * each time; and who reaches what. */
+/* describe.c: the devices' properties, read once when the backend is opened; their free memory,
+ * read each time; and their access to each other's memory. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/request.h"
@@ -12,7 +12,7 @@
 int gpu_attribute(const struct gpu_device *device, int which, int unknown)
 {
     int value           = unknown;
-    gpu_answer_t answer = device->state->driver->attribute(device, which, &value);
+    gpu_result_t answer = device->state->driver->attribute(device, which, &value);
     char what[48];
 
     if (answer.code == GPU_SUCCESS) {
@@ -117,7 +117,7 @@ memspan_status_t gpu_devices_find(struct gpu_state *state)
 {
     const struct gpu_driver *driver = state->driver;
     int count                       = 0;
-    gpu_answer_t answer             = driver->count(state, &count);
+    gpu_result_t answer             = driver->count(state, &count);
     memspan_status_t status;
     char words[96] = "";
     int i;

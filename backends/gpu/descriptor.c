@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* descriptor.c: pidfd_getfd() asks for the right to attach to the other process (ptrace). The same
+/* descriptor.c: pidfd_getfd() needs the right to attach to the other process (ptrace). The same
  * user has it, unless Yama (kernel.yama.ptrace_scope) or a container's seccomp filter is in the
  * way. */
 

@@ -22,7 +22,7 @@ void gpu_offer_fds(void);
 /* Yama's setting in @p path permits it; true where there is none. */
 bool gpu_scope_allows(const char *path);
 
-/* A descriptor of our own for what process @p pid has open as @p theirs. */
+/* A descriptor of our own for the file that process @p pid has open as @p theirs. */
 memspan_status_t gpu_fetch_fd(const memspan_services_t *services, const char *backend, pid_t pid,
                               int theirs, int *fd_p);
 

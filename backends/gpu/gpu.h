@@ -2,17 +2,17 @@
 #ifndef MEMSPAN_BACKENDS_GPU_GPU_H
 #define MEMSPAN_BACKENDS_GPU_GPU_H
 
-/* What backends share whose driver has one address space for host and devices, and streams in
- * order; some have what is current on a thread (CUDA's context, HIP's device). The driver fills
- * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
+/* The code shared by backends whose driver has one address space for host and devices, and streams
+ * in order; some make something current on a thread (CUDA's context, HIP's device). The driver
+ * fills struct gpu_driver, a table of its calls in neutral words; decisions from its results are
  * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code; a
  * driver with other numbers has none of them but 0.
  *
  * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
- * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
- * an earlier one is forgotten, not given back, because another owner may have its handles by now.
+ * it: streams, modules, memory. Each reset that is found begins an epoch of the device; handles of
+ * an earlier one are forgotten, not given back, because another owner may have its handles by now.
  *
- * Locks: gpu_device::lock guards what is made later on (contexts, queues, modules),
+ * Locks: gpu_device::lock guards the objects that are made later on (contexts, queues, modules),
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
  * lock takes no other of these; the driver is called under both, and never calls back. */
 
@@ -39,12 +39,12 @@ enum gpu_code {
 };
 
 /* The answer of a call, and its name for the record. */
-typedef struct gpu_answer {
+typedef struct gpu_result {
     const char *call;
     int code;
-} gpu_answer_t;
+} gpu_result_t;
 
-/* What a code of a driver means. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
+/* The meaning of a driver's code. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
 struct gpu_meaning {
     int code;
     memspan_status_t status;
@@ -69,7 +69,7 @@ struct gpu_block {
     struct gpu_block *next; /* gpu_state::blocks, or kept */
     struct gpu_device *device;
     enum gpu_made made;
-    char *base; /* what the driver gave; the block may start later */
+    char *base; /* the driver's memory; the block may start later */
     size_t size_bytes;
     unsigned epoch;                        /* of the device when it was made */
     struct gpu_registration *registration; /* PAGES: or NULL */
@@ -78,7 +78,7 @@ struct gpu_block {
     int fd;                                /* exported; open while the block lives, or -1 */
 };
 
-/* A stream, and room for the partial sums of a reduction on it. */
+/* A stream, and space for the partial sums of a reduction on it. */
 struct gpu_queue {
     struct gpu_queue *next; /* gpu_device::forgotten */
     struct gpu_device *device;
@@ -87,7 +87,7 @@ struct gpu_queue {
     void *scratch; /* NULL until first needed; the device's lock */
 };
 
-/* What the driver answered about a device, once. */
+/* The driver's facts about a device, read once. */
 struct gpu_facts {
     int multiprocessors;
     bool unified_addressing;
@@ -99,7 +99,7 @@ struct gpu_facts {
     bool host_atomics;
     bool registers;       /* host pages can be registered */
     bool same_address;    /* ... and are seen at the host's address */
-    bool needs_no_import; /* it reaches all host pages, with atomics and whatever their size */
+    bool needs_no_import; /* it reaches all host pages, with atomics and of any size */
     bool ipc;             /* another process opens its plain memory */
     bool dmabuf;
     int node; /* its memory as a NUMA node of the operating system, or -1 */
@@ -114,7 +114,7 @@ struct gpu_device {
     struct gpu_facts facts;
     _Atomic uint64_t managed_bytes; /* given and not given back */
     pthread_mutex_t lock;
-    atomic_uint epoch;           /* how often it was reset, as far as we know */
+    atomic_uint epoch;           /* how often it was reset, as far as detected */
     struct gpu_queue *queue;     /* the device's own, made when first needed */
     struct gpu_queue *forgotten; /* such of earlier epochs */
 };
@@ -122,9 +122,9 @@ struct gpu_device {
 /* How a device reaches another's memory. */
 enum gpu_peer {
     GPU_PEER_NO = 0,
-    GPU_PEER_MAY,     /* the driver says that it can be enabled */
+    GPU_PEER_MAY,     /* the driver reports that it can be enabled */
     GPU_PEER_ENABLED, /* it is */
-    GPU_PEER_BROKEN   /* the driver said so, and then it could not be enabled */
+    GPU_PEER_BROKEN   /* the driver reported so, and then it could not be enabled */
 };
 
 /* Host pages in the driver's table, for all devices of home's group at once. */
@@ -146,8 +146,8 @@ struct gpu_state {
     struct gpu_device **devices;
     int device_count;
     _Atomic(enum gpu_peer) *peers; /* [from * device_count + home] */
-    atomic_bool ended;             /* the driver said so: the process ends */
-    atomic_bool no_captures;       /* the driver said so: capture modes do not exist */
+    atomic_bool ended;             /* the driver reported it: the process ends */
+    atomic_bool no_captures;       /* the driver reported it: capture modes do not exist */
     atomic_bool host_unaligned;    /* pinned host memory came with the alignment of a page only */
     pthread_mutex_t lock;
     struct gpu_registration *registrations;
@@ -155,33 +155,33 @@ struct gpu_state {
     struct gpu_block *kept;   /* given back to us while a device may still use them */
 };
 
-/* What the driver knows of an address. */
+/* The driver's record of an address. */
 struct gpu_pointer {
     bool known;
     bool managed;
     bool on_host; /* meaningless for managed memory */
     int ordinal;
     char *base;
-    size_t size_bytes; /* 0: not told */
+    size_t size_bytes; /* 0: not reported */
 };
 
-/* What a device is entered for. */
+/* The purpose for which a device is entered. */
 enum gpu_purpose {
     GPU_TO_WORK,
-    GPU_TO_ALLOCATE, /* also frees: must not spoil what the program captures */
+    GPU_TO_ALLOCATE, /* also frees: must not spoil the program's capture */
     GPU_TO_ASK,      /* about addresses */
     GPU_TO_WAIT,
-    GPU_TO_GIVE_BACK /* there is no later time for it: what fails once is tried again */
+    GPU_TO_GIVE_BACK /* there is no later time for it: a call that fails once is tried again */
 };
 
 /* A device that is current on this thread until gpu_leave(). */
 struct gpu_visit {
     struct gpu_device *device;
-    int before; /* the driver's word for what was current */
+    int before; /* the driver's word for the earlier current one */
     int mode;   /* the thread's capture mode of before */
 };
 
-/* What another process needs to open a block. */
+/* The data that another process needs to open a block. */
 struct gpu_token {
     char magic[8];
     uint32_t forms; /* enum gpu_form; HANDLE is alone */
@@ -189,7 +189,7 @@ struct gpu_token {
     int32_t fd;
     uint32_t reserved;
     uint64_t mapped_bytes;
-    uint64_t offset; /* of the block in what is shared */
+    uint64_t offset; /* of the block in the shared memory */
     uint64_t size_bytes;
     char uid[72]; /* the device's */
     char handle[64];
@@ -209,10 +209,10 @@ struct gpu_blocks {
 /* The largest that drivers take: an int. */
 #define GPU_STRIDE_MAX ((size_t)INT32_MAX)
 
-/* A driver. Functions that answer a gpu_answer_t make one call, or record what failed themselves
+/* A driver. Functions that answer a gpu_result_t make one call, or record the failure themselves
  * (GPU_RECORDED); a call that this version of the driver lacks has the name NULL and code 0. Those
- * that return a status have recorded their failure. A device is current where no comment says
- * otherwise. */
+ * that return a status have recorded their failure. A device is current where no comment denies it.
+ */
 struct gpu_driver {
     const char *name;                   /* the backend's */
     const char *title;                  /* in messages: "CUDA" */
@@ -229,9 +229,10 @@ struct gpu_driver {
     bool hex_codes;        /* its documents have its answers in base 16 */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
-     * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
+     * has its ordinal; probe() takes measurements that need all devices; words() are for the log.
+     */
     memspan_status_t (*load)(struct gpu_state *state);
-    gpu_answer_t (*count)(const struct gpu_state *state, int *count_p);
+    gpu_result_t (*count)(const struct gpu_state *state, int *count_p);
     memspan_status_t (*fill)(struct gpu_device *device);
     void (*probe)(struct gpu_state *state);                                  /* or NULL */
     void (*words)(const struct gpu_device *device, char *text, size_t size); /* or NULL */
@@ -240,25 +241,26 @@ struct gpu_driver {
                     const char **words_p);
     void (*forget_error)(const struct gpu_state *state); /* or NULL */
 
-    /* What is current; both NULL: nothing is. leave() is told what enter() said was before. */
+    /* The current context or device; both NULL: there is none. leave() gets the earlier one, which
+     * enter() returned. */
     memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
     void (*leave)(struct gpu_device *device, int before);
-    gpu_answer_t (*exchange_capture)(const struct gpu_state *state, int *mode);
+    gpu_result_t (*exchange_capture)(const struct gpu_state *state, int *mode);
     /* Used through us, and used by anyone in this process. NULL: always. */
     bool (*is_awake)(const struct gpu_device *device);
     bool (*is_active)(const struct gpu_device *device);
     void (*close)(struct gpu_device *device); /* or NULL */
     bool relaxes_always;                      /* not only to allocate and to give back */
 
-    /* What a device is. */
-    gpu_answer_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
-    gpu_answer_t (*total)(const struct gpu_device *device, size_t *bytes_p);
-    gpu_answer_t (*available)(const struct gpu_device *device, size_t *bytes_p);
+    /* A device's properties. */
+    gpu_result_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
+    gpu_result_t (*total)(const struct gpu_device *device, size_t *bytes_p);
+    gpu_result_t (*available)(const struct gpu_device *device, size_t *bytes_p);
     /* In place of available(); or NULL. No device is current. */
     uint64_t (*free_bytes)(const struct gpu_device *device);
-    gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
+    gpu_result_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
                               int *can_p);
-    gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
+    gpu_result_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
     /* The source of whether one reaches the other. */
     void (*peer_source)(const struct gpu_device *from, const struct gpu_device *home, char *text,
                         size_t size);
@@ -266,7 +268,7 @@ struct gpu_driver {
     void (*fill_capabilities)(struct gpu_device *device);
     memspan_reach_t (*reach_host)(const struct gpu_device *home, memspan_kind_t kind);
     memspan_reach_t (*reach_own)(const struct gpu_device *from, memspan_kind_t kind);
-    /* Not the device's own memory; NONE: as reach_own() of both says. */
+    /* Not the device's own memory; NONE: by reach_own() of both. */
     memspan_reach_t (*reach_peer)(const struct gpu_device *home, memspan_kind_t kind,
                                   const struct gpu_device *from);
 
@@ -277,45 +279,45 @@ struct gpu_driver {
      * give_mapped() and advise(). */
     memspan_status_t (*take_block)(struct gpu_device *device, const memspan_request_t *request,
                                    struct gpu_block *block, memspan_block_t *given);
-    gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
+    gpu_result_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
                          void **base_p);
-    gpu_answer_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
+    gpu_result_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
     memspan_status_t (*take_device)(struct gpu_device *device, const memspan_request_t *request,
                                     struct gpu_block *block, memspan_block_t *given);
     memspan_status_t (*take_coherent)(struct gpu_device *device, const memspan_request_t *request,
                                       struct gpu_block *block, memspan_block_t *given);
     memspan_status_t (*give_mapped)(struct gpu_device *device, struct gpu_block *block);
-    /* NULL: give() waits for what uses the memory. Else this waits for all that may use memory of
-     * the device, and returns what went wrong first; *idle_p: nothing runs any more, or ever will.
+    /* NULL: give() waits for the memory's users. Else this waits for all work that may use memory
+     * of the device, and returns the first failure; *idle_p: nothing runs any more, or ever will.
      */
     memspan_status_t (*settle)(struct gpu_device *device, bool *idle_p);
     void (*unshare)(struct gpu_block *block); /* before give(); or NULL */
     memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block);
-    gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
-    gpu_answer_t (*unregister_pages)(const struct gpu_device *home, void *address);
-    /* Whether pages of a range, of which @p r has some, may be used by it. NULL: all of them must
-     * be its. */
+    gpu_result_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
+    gpu_result_t (*unregister_pages)(const struct gpu_device *home, void *address);
+    /* Whether @p r, which has some pages of a range, may serve the range. NULL: it must have all of
+     * them. */
     memspan_status_t (*check_reuse)(const struct gpu_registration *r, const void *address,
                                     size_t size);
     /* Where the device sees registered pages; NULL: at the host's address. */
-    gpu_answer_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
-    memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p);
+    gpu_result_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
+    memspan_status_t (*query_pointer)(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p);
     /* A device's ordinal, or a negative number. */
-    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
+    gpu_result_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
                                   int *where_p); /* or NULL */
 
     /* Work. */
-    gpu_answer_t (*make_stream)(struct gpu_device *device, void **stream_p);
-    gpu_answer_t (*drop_stream)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
-    gpu_answer_t (*wait_for_device)(const struct gpu_device *device);
-    gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
-    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
-    gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
+    gpu_result_t (*make_stream)(struct gpu_device *device, void **stream_p);
+    gpu_result_t (*drop_stream)(const struct gpu_state *state, void *stream);
+    gpu_result_t (*wait)(const struct gpu_state *state, void *stream);
+    gpu_result_t (*wait_for_device)(const struct gpu_device *device);
+    gpu_result_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
+    gpu_result_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
+    gpu_result_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size);
-    gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
+    gpu_result_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
 
     /* Kernels; the device's lock held for get_kernel(), start() and start_call(). */
@@ -323,7 +325,7 @@ struct gpu_driver {
     /* @p place, @p name: of gpu_kernel_find(). */
     memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
                                    void **function_p);
-    gpu_answer_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
+    gpu_result_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
                           unsigned threads, void **arguments);
     /* In place of start(), of whatever that kernel takes; or NULL. */
     memspan_status_t (*start_call)(struct gpu_queue *queue, void *function,
@@ -333,8 +335,8 @@ struct gpu_driver {
     /* Other processes and network cards. sync_copies(): from now on the program's synchronous
      * copies to and from memory at @p address are complete when they return; or NULL. */
     void (*sync_copies)(struct gpu_device *device, const void *address);
-    gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
-    gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
+    gpu_result_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
+    gpu_result_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
     /* NULL: it maps nothing. Where ipc_get() is NULL, these two share all memory. */
     memspan_status_t (*export_mapped)(const struct gpu_device *device, struct gpu_block *block,
                                       struct gpu_token *token);
@@ -349,26 +351,26 @@ enum gpu_name {
     GPU_NAME_UNIFIED,     /* the attribute of unified addressing */
     GPU_NAME_CONCURRENT,  /* ... of concurrent managed access */
     GPU_NAME_NO_REGISTER, /* why host pages are not taken */
-    GPU_NAME_NO_DMABUF,   /* what dma-buf takes */
+    GPU_NAME_NO_DMABUF,   /* memory that dma-buf takes */
     GPU_NAME_COPY,        /* the call that copies */
     GPU_NAME_EARLY,       /* the hint for a forked child; NULL: the usual one */
-    GPU_NAME_ACCESS       /* who says how memory is reached; NULL: the device's attributes */
+    GPU_NAME_ACCESS       /* the source of how memory is reached; NULL: the device's attributes */
 };
 
 /* status.c: errors. */
 
-/* Record that a call failed while doing what the format says; returns the status that fits. The
- * thread's last error in the driver is taken away: it was not the program's. */
-memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, const char *format,
+/* Record that a call failed during the work that the format describes; returns the status that
+ * fits. The thread's last error in the driver is taken away: it was not the program's. */
+memspan_status_t gpu_error(const struct gpu_state *state, gpu_result_t answer, const char *format,
                            ...) __attribute__((format(printf, 3, 4), cold));
 /* Record a failure that no call of the driver reported. */
 memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
                             const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* Log a failure that the caller need not know of, as a warning; true for an answer of success. */
-bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what);
-/* The same for a call that a driver may say it lacks, where that changes nothing: information. */
-bool gpu_log_lack(const struct gpu_state *state, gpu_answer_t answer, const char *what);
+/* Log a failure that does not concern the caller, as a warning; true for an answer of success. */
+bool gpu_log_failure(const struct gpu_state *state, gpu_result_t answer, const char *what);
+/* The same for a call that a driver may lack, where that changes nothing: information. */
+bool gpu_log_lack(const struct gpu_state *state, gpu_result_t answer, const char *what);
 /* The same for a failure that is in the thread's record. */
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);
 /* An answer was expected and is no failure. */
@@ -376,7 +378,7 @@ void gpu_forget_error(const struct gpu_state *state);
 /* A stream is being captured, and waiting is not possible. */
 bool gpu_is_captured(int code);
 
-/* state.c: opening, devices, what is current. */
+/* state.c: opening, devices, the current context. */
 
 memspan_status_t gpu_open(const struct gpu_driver *driver, const memspan_services_t *services,
                           void **state_p);
@@ -389,12 +391,12 @@ memspan_status_t gpu_device_get(void *state, int ordinal, struct gpu_device **de
 memspan_status_t gpu_enter(void *state, int ordinal, enum gpu_purpose purpose,
                            struct gpu_visit *visit_p);
 void gpu_leave(const struct gpu_visit *visit);
-/* The thread's capture mode becomes relaxed; what it was. */
+/* The thread's capture mode becomes relaxed; returns the earlier mode. */
 int gpu_relax(struct gpu_state *state);
 void gpu_restore(const struct gpu_state *state, int mode);
 /* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
  * host pages, its peers for device memory. The first failure. */
-gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
+gpu_result_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
 
 bool gpu_is_awake(const struct gpu_device *device);
 bool gpu_is_active(const struct gpu_device *device);
@@ -405,10 +407,10 @@ void gpu_peer_enable(struct gpu_device *from, struct gpu_device *home);
 /* Let every device that can, and that is in use, reach the memory of @p home. */
 void gpu_peers_enable(struct gpu_device *home);
 
-/* describe.c: what a device is, and who reaches its memory. */
+/* describe.c: a device's properties, and the devices that reach its memory. */
 
 memspan_status_t gpu_devices_find(struct gpu_state *state);
-/* An attribute; @p unknown where the driver does not know the question. */
+/* An attribute; @p unknown where the driver lacks the attribute. */
 int gpu_attribute(const struct gpu_device *device, int which, int unknown);
 bool gpu_has(const struct gpu_device *device, int which);
 memspan_status_t gpu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
@@ -456,7 +458,7 @@ memspan_status_t gpu_import(void *state, int ordinal, void *address, size_t size
 memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t size_bytes,
                              void *cookie);
 
-/* work.c: queues, copies, what is known of an address. */
+/* work.c: queues, copies, facts about an address. */
 
 /* @p queue, or the device's own for NULL. Device current. */
 memspan_status_t gpu_queue_get(struct gpu_device *device, void *queue, struct gpu_queue **queue_p);
@@ -500,9 +502,9 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
 
 /* An operation that is one call. */
 #define GPU_CALL(prototype, name, call)                                                            \
-    static gpu_answer_t prototype                                                                  \
+    static gpu_result_t prototype                                                                  \
     {                                                                                              \
-        return (gpu_answer_t){(name), (int)(call)};                                                \
+        return (gpu_result_t){(name), (int)(call)};                                                \
     }
 
 /* The operations that each driver has under the same names. */
@@ -510,8 +512,8 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .block_size = sizeof(struct gpu_block), .take_block = gpu_take_block, .count = count,          \
     .explain = explain, .exchange_capture = exchange_capture, .attribute = attribute,              \
     .total = total, .available = available, .can_reach = can_reach, .enable_peer = enable_peer,    \
-    .take = take, .give = give, .advise = advise, .register_pages = register_pages,                \
-    .unregister_pages = unregister_pages, .seen_at = seen_at, .ask = ask,                          \
+    .take = take_memory, .give = give, .advise = advise, .register_pages = register_pages,         \
+    .unregister_pages = unregister_pages, .seen_at = seen_at, .query_pointer = query_pointer,      \
     .last_prefetch = last_prefetch, .make_stream = make_stream, .drop_stream = drop_stream,        \
     .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy,                     \
     .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \

@@ -2,9 +2,10 @@
 /* import.c: host pages in the driver's table.
  *
  * A page can be registered once in a process, for all devices (portable). So registrations are
- * counted here: the second device of a list finds what the first one did, and so does an import of
- * a part of it. Pages that the program registered itself are used as they are, if all of them are
- * and the device sees them; "already registered" is also the answer where only some are. */
+ * counted here: the second device of a list finds the first one's registration, and so does an
+ * import of a part of it. Pages that the program registered itself are used as they are, if all of
+ * them are and the device sees them; "already registered" is also the answer where only some are.
+ */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>
@@ -49,8 +50,8 @@ static memspan_status_t check_reuse(const struct gpu_state *state, const struct 
                : refuse_part(state, address, size_bytes);
 }
 
-/* Whether the driver knows all of the range as host memory, in one registration or several, or none
- * of it; of what is unknown at both its ends, the middle is not asked for. */
+/* Whether the driver has all of the range as host memory, in one registration or several, or none
+ * of it; where both ends are unknown, the middle is not queried. */
 static memspan_status_t look_for_theirs(const struct gpu_state *state, const char *address,
                                         size_t size_bytes, bool *known_p)
 {
@@ -59,7 +60,7 @@ static memspan_status_t look_for_theirs(const struct gpu_state *state, const cha
 
     while (at < end) {
         struct gpu_pointer p    = {0};
-        memspan_status_t status = state->driver->ask(state, at, &p);
+        memspan_status_t status = state->driver->query_pointer(state, at, &p);
         const char *next        = p.base + p.size_bytes;
 
         if (status != MEMSPAN_OK) {
@@ -71,7 +72,7 @@ static memspan_status_t look_for_theirs(const struct gpu_state *state, const cha
         if ((p.known != *known_p) || (p.known && (p.managed || !p.on_host))) {
             return refuse_part(state, address, size_bytes);
         }
-        /* Where the range is not told, the last byte stands for the rest. */
+        /* Where the driver does not report the range, the last byte stands for the rest. */
         at = (p.known && (p.size_bytes > 0) && (next > at)) ? next
                                                             : ((at == end - 1) ? end : end - 1);
     }
@@ -85,7 +86,7 @@ static memspan_status_t register_range(struct gpu_device *device, void *address,
     struct gpu_state *state = device->state;
     bool known              = false;
     memspan_status_t status = MEMSPAN_OK;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (state->driver->registers_twice) {
         status = look_for_theirs(state, address, size_bytes, &known);
@@ -134,8 +135,8 @@ static memspan_status_t add(struct gpu_device *device, void *address, size_t siz
     return MEMSPAN_OK;
 }
 
-/* False: there is no such registration. *last_p: it was the last reference, and what it was is in
- * @p dropped. */
+/* False: there is no such registration. *last_p: it was the last reference, and its record is in @p
+ * dropped. */
 static bool drop(struct gpu_state *state, const struct gpu_registration *registration,
                  struct gpu_registration *dropped, bool *last_p)
 {
@@ -161,7 +162,7 @@ static memspan_status_t remove_one(struct gpu_state *state,
                                    const struct gpu_registration *registration)
 {
     struct gpu_registration r = {0};
-    gpu_answer_t answer       = {"", GPU_SUCCESS};
+    gpu_result_t answer       = {"", GPU_SUCCESS};
     bool last                 = false;
 
     if (!drop(state, registration, &r, &last)) {
@@ -182,7 +183,7 @@ memspan_status_t gpu_register(struct gpu_device *device, void *address, size_t s
     struct gpu_state *state    = device->state;
     struct gpu_registration *r = NULL;
     void *seen_at              = address;
-    gpu_answer_t answer        = {"", GPU_SUCCESS};
+    gpu_result_t answer        = {"", GPU_SUCCESS};
     memspan_status_t status;
 
     pthread_mutex_lock(&state->lock);

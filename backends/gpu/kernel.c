@@ -24,7 +24,7 @@ static memspan_status_t start(const struct gpu_queue *queue, void *function, uns
     uint64_t whole                = (uint32_t)(int64_t)call.a;
     void *a = (call.kernel == MEMSPAN_KERNEL_ADD_ATOMIC) ? (void *)&whole : (void *)&call.a;
     void *arguments[]   = {&count, a, &call.x, &call.y, &call.z};
-    gpu_answer_t answer = state->driver->start(queue, function, blocks, threads, arguments);
+    gpu_result_t answer = state->driver->start(queue, function, blocks, threads, arguments);
 
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BACKENDS_GPU_KERNEL_NAME_H
 #define MEMSPAN_BACKENDS_GPU_KERNEL_NAME_H
 
-/* The built-in kernels of GPUs: which there are, and what their functions are called. */
+/* The built-in kernels of GPUs, and the names of their functions. */
 
 #include <memspan/transfer.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c: what a device offers, and which requests are sound. */
+/* request.c: the kinds of memory of a device, and checks of requests. */
 
 #include "backends/gpu/request.h"
 #include "core/base/file.h"
@@ -46,7 +46,7 @@ uint64_t gpu_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind, 
     uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * msp_page_size();
 
     if (integrated) {
-        /* What was given and not touched yet is still available. */
+        /* Memory that was given and not touched yet is still available. */
         uint64_t available = gpu_host_available();
         uint64_t left      = less(own, managed_bytes);
         return (available < left) ? available : left;

@@ -2,19 +2,19 @@
 #ifndef MEMSPAN_BACKENDS_GPU_REQUEST_H
 #define MEMSPAN_BACKENDS_GPU_REQUEST_H
 
-/* What the backends of GPU drivers do alike, whatever the driver: what a device offers, which
- * requests are sound, what the system knows of a device and of host memory. */
+/* The code that the backends of all GPU drivers share: kinds of memory of a device, checks of
+ * requests, and the system's facts about devices and host memory. */
 
 #include <memspan/backend.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Note that a device has, or has not, memory of a kind, and why or by what. */
+/* Note that a device has, or has not, memory of a kind, and the reason or the source. */
 void gpu_offer_kind(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The most that may be asked of a device at once. Managed memory can be taken beyond what there is,
- * and so can any on a device whose memory is the host's; the process dies when it is touched.
+/* The largest request to a device. Managed memory can be taken beyond the existing memory, and so
+ * can any on a device whose memory is the host's; the process dies when it is touched.
  * @p managed_bytes: of managed memory that the device has given already. */
 uint64_t gpu_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind, bool integrated,
                         uint64_t managed_bytes);
@@ -25,7 +25,7 @@ memspan_status_t gpu_check_request(const memspan_services_t *services, const cha
                                    const memspan_device_info_t *info,
                                    const memspan_request_t *request, uint64_t most_bytes);
 
-/* Answer device_describe() with what was found out once, and what is free now. */
+/* Answer device_describe() with the properties read once, and the memory that is free now. */
 void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
                          memspan_device_info_t *info_p);
 
@@ -37,8 +37,8 @@ bool gpu_write_uid(const void *uuid, char *uid, size_t size);
  * is, means that the driver has none: it is cleared. */
 void gpu_fill_numa_node(memspan_device_info_t *info);
 
-/* What the kernel estimates that the host can still give: where a device's memory is the host's,
- * drivers count the page cache as used, and promise what is not there. */
+/* The kernel's estimate of the memory that the host can still give: where a device's memory is the
+ * host's, drivers count the page cache as used, and promise memory that is not there. */
 uint64_t gpu_host_available(void);
 
 #endif /* MEMSPAN_BACKENDS_GPU_REQUEST_H */

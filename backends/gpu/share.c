@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards. A
- * token says which forms it has: plain memory has the driver's own handle, what a driver maps has
- * others. */
+ * token lists its forms: plain memory has the driver's own handle, mapped memory has others. */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>
@@ -11,7 +10,7 @@ static memspan_status_t export_plain(const struct gpu_device *device, const stru
                                      struct gpu_token *token)
 {
     const struct gpu_state *state = device->state;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (((own->made != GPU_MADE_DEVICE) && (own->made != GPU_MADE_FINE)) || !device->facts.ipc) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
@@ -121,7 +120,7 @@ static memspan_status_t open_plain(struct gpu_device *device, const struct gpu_t
 {
     const struct gpu_state *state = device->state;
     void *base                    = NULL;
-    gpu_answer_t answer           = state->driver->ipc_open(state, token->handle, &base);
+    gpu_result_t answer           = state->driver->ipc_open(state, token->handle, &base);
 
     own->made       = GPU_MADE_OPENED;
     own->base       = base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state.c: opening and closing, what is current on a thread, and the access that devices have to
+/* state.c: opening and closing, the current device of a thread, and the access that devices have to
  * each other's memory. */
 
 #include "backends/gpu/gpu.h"
@@ -37,7 +37,7 @@ memspan_status_t gpu_device_get(void *opaque, int ordinal, struct gpu_device **d
 int gpu_relax(struct gpu_state *state)
 {
     int mode            = CAPTURE_RELAXED;
-    gpu_answer_t answer = {"", GPU_SUCCESS};
+    gpu_result_t answer = {"", GPU_SUCCESS};
 
     if (atomic_load(&state->no_captures)) {
         return CAPTURE_RELAXED;
@@ -62,12 +62,12 @@ void gpu_restore(const struct gpu_state *state, int mode)
     if ((mode != CAPTURE_RELAXED) &&
         !gpu_log_failure(state, state->driver->exchange_capture(state, &ours),
                          "the capture mode")) {
-        /* The thread must not keep our mode: what failed once may work now. */
+        /* The thread must not keep our mode: a call that failed once may work now. */
         (void)state->driver->exchange_capture(state, &mode);
     }
 }
 
-/* ---- what is current ---- */
+/* ---- the current context ---- */
 
 bool gpu_is_awake(const struct gpu_device *device)
 {
@@ -117,16 +117,16 @@ void gpu_leave(const struct gpu_visit *visit)
     gpu_restore(state, visit->mode);
 }
 
-gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages)
+gpu_result_t gpu_wait_for_users(struct gpu_device *device, bool host_pages)
 {
     struct gpu_state *state = device->state;
-    gpu_answer_t first      = {"", GPU_SUCCESS};
+    gpu_result_t first      = {"", GPU_SUCCESS};
     int i;
 
     for (i = 0; i < state->device_count; i++) {
         struct gpu_device *user = state->devices[i];
         struct gpu_visit visit;
-        gpu_answer_t answer;
+        gpu_result_t answer;
         if (!gpu_is_awake(user) || (!host_pages && (user != device) &&
                                     (gpu_peer_get(state, i, device->ordinal) == GPU_PEER_NO))) {
             continue;
@@ -166,7 +166,7 @@ void gpu_peer_enable(struct gpu_device *from, struct gpu_device *home)
     struct gpu_state *state      = from->state;
     _Atomic(enum gpu_peer) *peer = peer_at(state, from->ordinal, home->ordinal);
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (atomic_load(peer) != GPU_PEER_MAY) {
         return;

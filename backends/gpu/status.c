@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status.c: the driver's answers as our errors. It is asked for its names and words, so that
- * answers newer than this file are named as well. */
+/* status.c: the driver's answers as our errors. Its own names and words are used, so that results
+ * newer than this file are named as well. */
 
 #include "backends/gpu/gpu.h"
 #include <stdarg.h>
@@ -40,7 +40,7 @@ void gpu_forget_error(const struct gpu_state *state)
     }
 }
 
-memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, const char *format,
+memspan_status_t gpu_error(const struct gpu_state *state, gpu_result_t answer, const char *format,
                            ...)
 {
     const struct gpu_meaning *meaning = meaning_of(state, answer.code);
@@ -72,7 +72,7 @@ memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t stat
     return state->services->fail(status, state->driver->name, "", 0, "", hint, "%s", sentence);
 }
 
-static bool log_answer(const struct gpu_state *state, gpu_answer_t answer,
+static bool log_answer(const struct gpu_state *state, gpu_result_t answer,
                        enum memspan_log_level level, const char *what)
 {
     char words[128];
@@ -89,12 +89,12 @@ static bool log_answer(const struct gpu_state *state, gpu_answer_t answer,
     return answer.code == GPU_SUCCESS;
 }
 
-bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what)
+bool gpu_log_failure(const struct gpu_state *state, gpu_result_t answer, const char *what)
 {
     return log_answer(state, answer, MEMSPAN_LOG_WARN, what);
 }
 
-bool gpu_log_lack(const struct gpu_state *state, gpu_answer_t answer, const char *what)
+bool gpu_log_lack(const struct gpu_state *state, gpu_result_t answer, const char *what)
 {
     return log_answer(state, answer,
                       (answer.code == GPU_NOT_SUPPORTED) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,

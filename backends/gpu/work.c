@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* work.c: streams, copies, fills, prefetch, waiting, and what is known of an address.
+/* work.c: streams, copies, fills, prefetch, waiting, and facts about an address.
  *
- * Streams of ours do not wait for the default stream, nor it for them: what a program runs there is
- * its own to synchronise. With one address space for all, the driver knows from the addresses what
- * has to be copied by whom, between devices as well. */
+ * Streams of ours do not wait for the default stream, nor it for them: work of a program there is
+ * its own to synchronise. With one address space for all, the driver finds the source and the
+ * target device from the addresses, between devices as well. */
 
 #include "backends/gpu/gpu.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static memspan_status_t make(struct gpu_device *device, struct gpu_queue **queue
 {
     const struct gpu_state *state = device->state;
     struct gpu_queue *queue       = calloc(1, sizeof(*queue));
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (queue == NULL) {
         return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
@@ -57,7 +57,7 @@ memspan_status_t gpu_queue_get(struct gpu_device *device, void *opaque, struct g
 memspan_status_t gpu_queue_wait(const struct gpu_queue *queue)
 {
     const struct gpu_state *state = queue->device->state;
-    gpu_answer_t answer           = state->driver->wait(state, queue->stream);
+    gpu_result_t answer           = state->driver->wait(state, queue->stream);
 
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK
@@ -68,7 +68,7 @@ memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_byt
 {
     struct gpu_device *device = queue->device;
     void *scratch             = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     if (queue->scratch != NULL) {
         return MEMSPAN_OK;
@@ -134,7 +134,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
     } else {
-        status = gpu_queue_wait(queue); /* destroying it neither waits nor tells how work ended */
+        status = gpu_queue_wait(queue); /* destroying it neither waits nor reports how work ended */
         gpu_queue_drop(queue);
     }
     gpu_leave(&visit);
@@ -165,7 +165,7 @@ memspan_status_t gpu_copy(void *opaque_state, int ordinal, void *opaque, void *t
     const struct gpu_state *state = opaque_state;
     struct gpu_queue *queue       = NULL;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     if (size_bytes == 0) {
@@ -193,7 +193,7 @@ memspan_status_t gpu_copy_blocks(void *opaque_state, int ordinal, void *opaque, 
     const struct gpu_state *state  = opaque_state;
     struct gpu_queue *queue        = NULL;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status;
 
     if ((to_stride_bytes > GPU_STRIDE_MAX) || (from_stride_bytes > GPU_STRIDE_MAX)) {
@@ -218,11 +218,11 @@ static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned c
     const struct gpu_state *state = queue->device->state;
     struct gpu_pointer p          = {.known = true};
     memspan_status_t status       = MEMSPAN_OK;
-    gpu_answer_t answer;
+    gpu_result_t answer;
 
     /* Plain host pages are no business of the driver's memset, though the device reaches them. */
     if (queue->device->facts.pageable) {
-        status = state->driver->ask(state, to, &p);
+        status = state->driver->query_pointer(state, to, &p);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -267,7 +267,7 @@ memspan_status_t gpu_synchronize(void *opaque_state, int ordinal, void *opaque)
     struct gpu_queue *queue       = opaque;
     struct gpu_device *device;
     struct gpu_visit visit;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status = gpu_device_get(opaque_state, ordinal, &device);
     bool all;
 
@@ -311,8 +311,8 @@ static memspan_status_t move(const struct gpu_queue *queue, const void *pointer,
     const struct gpu_device *device = queue->device;
     const struct gpu_state *state   = device->state;
     struct gpu_pointer p            = {0};
-    memspan_status_t status         = state->driver->ask(state, pointer, &p);
-    gpu_answer_t answer;
+    memspan_status_t status         = state->driver->query_pointer(state, pointer, &p);
+    gpu_result_t answer;
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -358,14 +358,14 @@ memspan_status_t gpu_prefetch(void *opaque_state, int ordinal, void *opaque, con
     return status;
 }
 
-/* ---- what is known of an address ---- */
+/* ---- facts about an address ---- */
 
 static int ordinal_or_host(const struct gpu_state *state, int ordinal)
 {
     return ((ordinal >= 0) && (ordinal < state->device_count)) ? ordinal : MEMSPAN_HOST;
 }
 
-/* Where it was last sent to, as far as anyone said. */
+/* Where it was last sent to, as far as it is recorded. */
 static int resident_of(const struct gpu_state *state, const struct gpu_pointer *p,
                        const void *pointer)
 {
@@ -385,7 +385,7 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
                                  memspan_pointer_facts_t *facts_p)
 {
     struct gpu_pointer p    = {0};
-    memspan_status_t status = state->driver->ask(state, pointer, &p);
+    memspan_status_t status = state->driver->query_pointer(state, pointer, &p);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -394,7 +394,8 @@ static memspan_status_t describe(struct gpu_state *state, const void *pointer,
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no memory that %s knows of",
                           pointer, state->driver->title);
     }
-    /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
+    /* Of ours the library has a better record: it is spare space, or memory that is not in use now.
+     */
     if ((gpu_block_find(state, pointer) != NULL) || (gpu_block_find(state, p.base) != NULL)) {
         return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }

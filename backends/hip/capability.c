@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capability.c: what a device can do, who says so, and which modes decide what memory it reaches.
- * A note names the driver's attribute and its value, the call that it lacks, or the kernel's file.
+/* capability.c: a device's capabilities with their sources, and the modes that decide which memory
+ * it reaches. A note names the driver's attribute and its value, the call that it lacks, or the
+ * kernel's file.
  *
- * No attribute tells of XNACK itself: a device reaches pageable memory where XNACK is on (or where
- * it uses the host's page tables), and which devices can have it follows from their generation. */
+ * There is no attribute for XNACK itself: a device reaches pageable memory where XNACK is on (or
+ * where it uses the host's page tables), and which devices can have it follows from their
+ * generation. */
 
 #include "core/base/capability.h"
 #include "backends/hip/hip.h"
@@ -69,7 +71,7 @@ static void fill_sharing(struct gpu_device *device)
                        state->has_compiler ? "libhiprtc compiles them" : "there is no libhiprtc");
 }
 
-/* Only what is known of the generation is said: an unknown device may be one that can. */
+/* Only facts of the generation are reported: an unknown device may be one that can. */
 static const char *xnack_remedy(const struct gpu_device *device)
 {
     const struct gpu_facts *f = &device->facts;

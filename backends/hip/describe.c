@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened.
+/* describe.c: the devices' properties, read once when the backend is opened.
  *
- * Where a device sees host pages no attribute tells reliably: one page of our own is tried, and
- * every import says what it got. */
+ * No attribute reports reliably at which address a device sees host pages: one page of our own is
+ * tried, and every import reports its address. */
 
 #include "backends/gpu/request.h"
 #include "backends/hip/hip.h"
@@ -22,7 +22,7 @@ static void fill_facts(struct gpu_device *device)
     struct hip_facts *own       = &hip_device(device)->facts;
 
     f->multiprocessors = gpu_attribute(device, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
-    /* Every HIP for AMD has one address space; ROCm 5 does not know the question. */
+    /* Every HIP for AMD has one address space; ROCm 5 lacks the attribute. */
     f->unified_addressing = gpu_attribute(device, HIP_ATTRIBUTE_UNIFIED_ADDRESSING, 1) > 0;
     f->integrated         = gpu_has(device, HIP_ATTRIBUTE_INTEGRATED);
     f->managed = (hip->hipMallocManaged != NULL) && gpu_has(device, HIP_ATTRIBUTE_MANAGED_MEMORY);
@@ -40,8 +40,8 @@ static void fill_facts(struct gpu_device *device)
                       (gpu_attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
 }
 
-/* What a file of a node says; "" where it cannot be read: a container shows the nodes of all GPUs,
- * and opens those of its own. */
+/* The value in a file of a node; "" where it cannot be read: a container shows the nodes of all
+ * GPUs, and opens those of its own. */
 static void read_node(const char *folder, int node, const char *file, char *text, size_t size)
 {
     char path[256];
@@ -226,7 +226,7 @@ memspan_status_t hip_fill(struct gpu_device *device)
     return MEMSPAN_OK;
 }
 
-/* ---- what takes all devices ---- */
+/* ---- measurements with all devices ---- */
 
 static void find_peer_atomics(struct gpu_state *state)
 {
@@ -267,13 +267,13 @@ static void try_device(struct gpu_device *device, void *page)
     gpu_leave(&visit);
 }
 
-/* HIP has no attribute for it, and some runtimes have the call without the ability. What fails
- * otherwise, on a device that is full for example, may work later. */
+/* HIP has no attribute for it, and some runtimes have the call without the ability. Any other call
+ * that fails, on a device that is full for example, may work later. */
 static void try_ipc(struct gpu_device *device)
 {
     const struct gpu_driver *driver = device->state->driver;
     hip_ipc_handle_t handle;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     void *memory = NULL;
     struct gpu_visit visit;
 
@@ -297,13 +297,13 @@ static void try_ipc(struct gpu_device *device)
     gpu_leave(&visit);
 }
 
-/* What a runtime gives that does not know the flag may be cached: one side at a time. */
+/* Memory from a runtime that lacks the flag may be cached: one side at a time. */
 static void try_host(struct gpu_state *state)
 {
     const struct gpu_driver *driver = state->driver;
     struct gpu_device *device       = state->devices[0];
     void *memory                    = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     struct gpu_visit visit;
 
     if (gpu_enter(state, device->ordinal, GPU_TO_ALLOCATE, &visit) != MEMSPAN_OK) {

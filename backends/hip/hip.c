@@ -37,7 +37,7 @@ static const struct gpu_meaning meanings[] = {
     {HIP_ERROR_OUT_OF_MEMORY, MEMSPAN_ERR_NO_MEMORY,
      "free memory, or ask for less at a time; rocm-smi shows which process has some"},
     {HIP_ERROR_NO_DEVICE, MEMSPAN_ERR_OFF, no_device},
-    /* What hipInit() answers where there is none. */
+    /* hipInit()'s result where there is none. */
     {HIP_ERROR_INVALID_DEVICE, MEMSPAN_ERR_OFF, no_device},
     {HIP_ERROR_INSUFFICIENT_DRIVER, MEMSPAN_ERR_OFF,
      "the kernel's module amdgpu is older than this ROCm needs"},
@@ -65,15 +65,15 @@ static void forget_error(const struct gpu_state *state)
     }
 }
 
-/* ---- what is current ---- */
+/* ---- the current device ---- */
 
-/* Memory and streams are found by their addresses and handles: to give back or to ask, no device
+/* Memory and streams are found by their addresses and handles: to give back or to query, no device
  * need be current. */
 static memspan_status_t enter(struct gpu_device *device, enum gpu_purpose purpose, int *before_p)
 {
     const struct gpu_state *state = device->state;
     int before                    = device->ordinal;
-    gpu_answer_t answer           = {"hipGetDevice", HIP_SUCCESS};
+    gpu_result_t answer           = {"hipGetDevice", HIP_SUCCESS};
 
     if ((purpose != GPU_TO_GIVE_BACK) && (purpose != GPU_TO_ASK)) {
         answer.code = hip_calls(state)->hipGetDevice(&before);
@@ -94,7 +94,7 @@ static void leave(struct gpu_device *device, int before)
     if ((before != device->ordinal) &&
         !gpu_log_failure(device->state, HIP_ANSWER("hipSetDevice", hip->hipSetDevice(before)),
                          "the thread's device")) {
-        /* The thread must not keep our device: what failed once may work now. */
+        /* The thread must not keep our device: a call that failed once may work now. */
         (void)hip->hipSetDevice(before);
     }
 }
@@ -176,8 +176,8 @@ GPU_CALL(ipc_open(const struct gpu_state *state, const void *handle, void **base
 
 /* ---- memory ---- */
 
-static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, size_t size,
-                         void **base_p)
+static gpu_result_t take_memory(const struct gpu_device *device, enum gpu_made made, size_t size,
+                                void **base_p)
 {
     const struct hip_calls *hip = HIP(device);
 
@@ -200,7 +200,7 @@ static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, si
     }
 }
 
-static gpu_answer_t give(const struct gpu_device *device, enum gpu_made made, void *base)
+static gpu_result_t give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct hip_calls *hip = HIP(device);
 
@@ -259,7 +259,7 @@ static memspan_status_t advise_one(const struct gpu_device *device, const struct
                            state->devices[where]->info.name);
 }
 
-/* Pages are born where they are first touched: for the host nothing need be said. */
+/* Pages are born where they are first touched: for the host no advice is needed. */
 static memspan_status_t advise(struct gpu_device *device, const memspan_request_t *request,
                                const struct gpu_block *block)
 {
@@ -277,7 +277,7 @@ static memspan_status_t advise(struct gpu_device *device, const memspan_request_
                : MEMSPAN_OK;
 }
 
-/* The range of an address; HIP tells it by another call, which older versions refuse for some
+/* The range of an address; HIP has another call for it, which older versions refuse for some
  * memory. */
 static void fill_range(const struct gpu_state *state, const void *pointer,
                        struct gpu_pointer *answer)
@@ -298,9 +298,10 @@ static void fill_range(const struct gpu_state *state, const void *pointer,
 }
 
 /* The numbers of memory types changed with ROCm 6, under the same name of the call. And of an
- * address that HIP has never seen, ROCm 5 says that the value is invalid, newer ones say type 0. */
-static memspan_status_t ask(const struct gpu_state *state, const void *pointer,
-                            struct gpu_pointer *answer_p)
+ * address that HIP has never seen, ROCm 5 returns that the value is invalid, newer ones return type
+ * 0. */
+static memspan_status_t query_pointer(const struct gpu_state *state, const void *pointer,
+                                      struct gpu_pointer *answer_p)
 {
     struct hip_pointer_attributes asked = {.type = -1};
     hip_result_t code = hip_calls(state)->hipPointerGetAttributes(&asked, pointer);
@@ -349,7 +350,7 @@ static memspan_status_t export_by_hip(const struct gpu_device *device, const voi
     return MEMSPAN_OK;
 }
 
-/* HSA's says where in the buffer the memory starts. */
+/* HSA's has the offset of the memory in the buffer. */
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
 {

@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_BACKENDS_HIP_H
 #define MEMSPAN_BACKENDS_HIP_H
 
-/* The records of the HIP backend; backends/gpu has what it shares with CUDA's. HIP has one context
- * for each device, shared by all of a process, so addresses mean the same to the program, to OpenMP
- * offload runtimes and to us. What a thread has is a current device and a last error: the first is
- * set for each call and put back, the second is taken away again when it was ours. */
+/* The records of the HIP backend; backends/gpu has the parts shared with CUDA's. HIP has one
+ * context for each device, shared by all of a process, so addresses mean the same to the program,
+ * to OpenMP offload runtimes and to us. A thread has a current device and a last error: the first
+ * is set for each call and put back, the second is taken away again when it was ours. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/hip/hip_api.h"
@@ -13,9 +13,9 @@
 /* The built-in kernels are one text; its two halves are compiled when first used. */
 enum hip_part { HIP_PART_BASIC, HIP_PART_COMBINE, HIP_PARTS };
 
-/* What the driver answered about a device, once, beside struct gpu_facts. */
+/* The driver's facts about a device, read once, beside struct gpu_facts. */
 struct hip_facts {
-    unsigned target; /* 90010 for gfx90a; 0 where the kernel does not tell */
+    unsigned target; /* 90010 for gfx90a; 0 where the kernel does not report it */
     bool host_xgmi;  /* it is linked to the processor by xGMI, not by PCI Express alone */
     bool large_bar;  /* the host reaches all of its memory */
     bool fine_grain; /* ... and fine-grained memory of it can be had */
@@ -68,18 +68,18 @@ static inline bool hip_has_ipc(const struct gpu_state *state)
            (hip_calls(state)->hipIpcCloseMemHandle != NULL);
 }
 
-#define HIP_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+#define HIP_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 
-/* library.c: what is opened at run time. */
+/* library.c: the libraries that are opened at run time. */
 
 memspan_status_t hip_load(struct gpu_state *state);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 memspan_status_t hip_fill(struct gpu_device *device);
 
-/* What the kernel's description of the GPUs in @p folder has of the one at that PCI address: its
- * target (90010 for gfx90a) and how it is linked to a processor. All 0 where it is not there. */
+/* The facts about the GPU at that PCI address in the kernel's description in @p folder: its target
+ * (90010 for gfx90a) and how it is linked to a processor. All 0 where it is not there. */
 struct hip_node {
     unsigned target;
     bool host_xgmi;
@@ -88,10 +88,11 @@ struct hip_node hip_node_find(const char *folder, const char *pci_address);
 /* "gfx90a", or "" for 0. Returns @p name. */
 const char *hip_target_name(unsigned target, char *name, size_t size);
 /* Register a page of ours, and find out where each device sees it and which numbers this driver
- * gives to the types of memory; and which peers have atomics. What cannot be found out is left. */
+ * gives to the types of memory; and which peers have atomics. Facts that cannot be found out are
+ * left. */
 void hip_probe(struct gpu_state *state);
 
-/* kinds.c: which kinds of memory it offers, and who reaches them. */
+/* kinds.c: the kinds of memory that it offers, and the devices that reach them. */
 
 void hip_offer(struct gpu_device *device);
 /* XNACK: whether the device can take page faults, and how that is turned on. */
@@ -103,7 +104,7 @@ memspan_reach_t hip_reach_own(const struct gpu_device *from, memspan_kind_t kind
 memspan_reach_t hip_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
                                const struct gpu_device *from);
 
-/* capability.c: what it can do, and who says so. */
+/* capability.c: its capabilities, and their sources. */
 
 void hip_fill_capabilities(struct gpu_device *device);
 void hip_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,

@@ -2,11 +2,11 @@
 #ifndef MEMSPAN_BACKENDS_HIP_API_H
 #define MEMSPAN_BACKENDS_HIP_API_H
 
-/* What we use of the HIP runtime, of hiprtc and of HSA, declared here so that no ROCm is needed to
- * build. tests/unit/hip_api.c compares it with the headers where there are some.
+/* The parts of the HIP runtime, of hiprtc and of HSA that we use, declared here so that no ROCm is
+ * needed to build. tests/unit/hip_api.c compares it with the headers where there are some.
  *
- * hipDeviceProp_t is not used: its layout changed under the same function name.
- * Attributes are asked one by one. */
+ * hipDeviceProp_t is not used: its layout changed under the same function name. Attributes are
+ * queried one by one. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +75,7 @@ struct hip_pointer_attributes {
 enum {
     HIP_TYPE_HOST_5   = 0,
     HIP_TYPE_DEVICE_5 = 1,
-    /* From 6 on 0 is memory that HIP does not know. */
+    /* From 6 on 0 is memory that HIP did not allocate. */
     HIP_TYPE_HOST_6   = 1,
     HIP_TYPE_DEVICE_6 = 2,
     /* hipIpcMemLazyEnablePeerAccess, the one flag that hipIpcOpenMemHandle() takes. */

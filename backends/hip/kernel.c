@@ -37,7 +37,7 @@ static memspan_status_t compiler_error(const struct gpu_device *device, const ch
                                  device->info.name, (said[0] == '\0') ? "" : ": ", said);
 }
 
-/* The first line of what the compiler said; "" where it said nothing. */
+/* The first line of the compiler's output; "" where there was none. */
 static void read_log(const struct hip_compiler_calls *rtc, hip_program_t program, char *said,
                      size_t size)
 {
@@ -82,8 +82,8 @@ static memspan_status_t get_code(const struct gpu_device *device, hip_program_t 
     return MEMSPAN_OK;
 }
 
-/* The code for the device. Without a target the compiler asks for the device that is current, by a
- * library that only ROCm's development package has. */
+/* The code for the device. Without a target the compiler queries the current device, by a library
+ * that only ROCm's development package has. */
 static memspan_status_t compile(const struct gpu_device *device, enum hip_part part, char **code_p)
 {
     const struct hip_compiler_calls *rtc = &hip_state(device->state)->rtc;

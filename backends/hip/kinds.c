@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinds.c: which kinds of memory a device offers, why, and who reaches them.
+/* kinds.c: the kinds of memory that a device offers, the reasons, and the devices that reach them.
  *
  *   device       hipMalloc: coarse-grained, or fine-grained by MEMSPAN_HIP_GRAIN=fine
  *   host-pinned  hipHostMalloc, coherent where the runtime has that flag; or pages of ours that are
@@ -8,9 +8,9 @@
  *   coherent     plain host pages where the device reaches all of them; else fine-grained memory of
  *                the device where the host reaches that, or of the host
  *
- * Grain is what may happen at once. Coarse-grained memory is cached by its user, and what
- * was written is seen when a kernel has ended: one side at a time. On fine-grained memory both
- * sides may work at once; atomics between host and device need a link that has them
+ * Grain is the concurrency that memory allows. Coarse-grained memory is cached by its user, and
+ * writes are seen when a kernel has ended: one side at a time. On fine-grained memory both sides
+ * may work at once; atomics between host and device need a link that has them
  * (HostNativeAtomicSupported, which is PCIe atomics on most machines). PCIe carries a device's
  * atomics to the host's memory, and none of the host's to the device's: those take xGMI. */
 
@@ -123,7 +123,7 @@ void hip_offer(struct gpu_device *device)
 
 /* ---- who reaches it ---- */
 
-/* What both sides may do at once on fine-grained memory. */
+/* The operations that both sides may do at once on fine-grained memory. */
 static memspan_coherence_t fine(const struct gpu_facts *f)
 {
     return (f->host_atomics || f->integrated) ? MEMSPAN_COHERENCE_ATOMIC

@@ -2,7 +2,7 @@
 /* library.c: libamdhip64, and two libraries beside it that one can do without.
  *
  * Loading it takes a quarter of a second where there is no GPU for it: it is left alone where the
- * kernel has no interface to one, unless HIP is asked for by name. */
+ * kernel has no interface to one, unless HIP is requested by name. */
 
 #include "backends/hip/hip.h"
 #include "core/base/dl.h"

@@ -80,7 +80,7 @@ static void describe_kinds(memspan_device_info_t *info)
     }
 }
 
-/* What follows from its being the host, and what has no call on Linux. */
+/* Facts that follow from its being the host, and those without a call on Linux. */
 static void describe_capabilities(memspan_device_info_t *info)
 {
     static const char itself[] = "it is the host";
@@ -107,7 +107,7 @@ static void describe_capabilities(memspan_device_info_t *info)
 memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     const struct host *host = state;
-    /* What the library fills is left as it is. */
+    /* Members that the library fills are left as they are. */
     memspan_device_info_t info;
 
     if ((info_p == NULL) || ((ordinal != 0) && (ordinal != MEMSPAN_HOST))) {

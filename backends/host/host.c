@@ -2,8 +2,8 @@
 /* host.c: the table of the host's backend.
  *
  * The host is a device like any other, with two kinds of memory: ordinary pages, and pages that are
- * locked. open() touches nothing of the system: a program that only wants memory pays for one
- * mmap(). */
+ * locked. open() touches nothing of the system: a program that only allocates pays for one mmap().
+ */
 
 #include "backends/host/host.h"
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BACKENDS_HOST_HOST_H
 #define MEMSPAN_BACKENDS_HOST_HOST_H
 
-/* What the files of this room share. README.md says how they fit together. */
+/* The declarations that the files of this room share. README.md has the design. */
 
 #include <memspan/backend.h>
 #include <stdatomic.h>
@@ -10,11 +10,11 @@
 
 enum host_huge_pages { HUGE_PAGES_OFF, HUGE_PAGES_ADVISE, HUGE_PAGES_ON };
 
-/* The one instance. Nothing but what is atomic changes after open(). */
+/* The one instance. Only atomic members change after open(). */
 struct host {
     const memspan_services_t *services;
     enum host_huge_pages huge_pages;
-    atomic_bool said_unbound; /* the log has said why memory is bound to no node */
+    atomic_bool said_unbound; /* the log has the reason why memory is bound to no node */
 };
 
 /* memory.c */
@@ -33,7 +33,7 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
                              memspan_block_t *block_p, memspan_resize_accept_t accept,
                              void *context);
 
-/* Bytes of address space that are a block's: itself, and what it may grow into. */
+/* Bytes of address space that are a block's: itself, and its reserve for growth. */
 size_t host_block_mapped(const memspan_block_t *block);
 
 /* pages.c: address ranges. Size of a huge page that MAP_HUGETLB gives by itself. */
@@ -47,14 +47,14 @@ memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size
 /* True when that many bytes of reserved huge pages are free now. */
 bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes);
 
-/* place.c: put the pages of a fresh block where the request wants them. Sets block->node. */
+/* place.c: put the pages of a fresh block on the request's nodes. Sets block->node. */
 memspan_status_t host_place(struct host *host, const memspan_request_t *request,
                             memspan_block_t *block);
 
 memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p);
 
-/* True when the request says something about nodes. */
+/* True when the request names nodes. */
 bool host_place_is_wanted(const memspan_request_t *request);
 
 /* describe.c */

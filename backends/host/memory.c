@@ -2,7 +2,7 @@
 /* memory.c: one request, one mapping.
  *
  * Order matters: map, choose the nodes, then lock, because locking touches the pages and they must
- * land where they were wanted. A request that names no node and is not pinned stops after mmap()
+ * land on the requested nodes. A request that names no node and is not pinned stops after mmap()
  * and the advice about huge pages. */
 
 #include "backends/host/host.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static memspan_status_t refuse(const struct host *host, const char *what, size_t value)
+static memspan_status_t refuse_argument(const struct host *host, const char *what, size_t value)
 {
     return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL, "%s: %zu", what,
                                 value);
@@ -33,22 +33,23 @@ static memspan_status_t check_request(const struct host *host, int ordinal,
                                     memspan_kind_name(request->kind));
     }
     if ((request->size_bytes == 0) || (request->size_bytes > SIZE_MAX / 2)) {
-        return refuse(host, "size in bytes out of range", request->size_bytes);
+        return refuse_argument(host, "size in bytes out of range", request->size_bytes);
     }
     if ((request->align_bytes != 0) &&
         (!msp_is_power_of_two(request->align_bytes) || (request->align_bytes > SIZE_MAX / 4))) {
-        return refuse(host, "alignment is no power of two, or out of range", request->align_bytes);
+        return refuse_argument(host, "alignment is no power of two, or out of range",
+                               request->align_bytes);
     }
     if ((request->page_size_bytes != 0) && (!msp_is_power_of_two(request->page_size_bytes) ||
                                             (request->page_size_bytes < msp_page_size()) ||
                                             (request->page_size_bytes > SIZE_MAX / 4))) {
-        return refuse(host, "page size is no power of two, or less than a page",
-                      request->page_size_bytes);
+        return refuse_argument(host, "page size is no power of two, or less than a page",
+                               request->page_size_bytes);
     }
     return MEMSPAN_OK;
 }
 
-/* What the option MEMSPAN_HUGE_PAGES makes of a request that leaves the page size open. */
+/* The effect of the option MEMSPAN_HUGE_PAGES on a request that leaves the page size open. */
 static size_t choose_page_size(const struct host *host, const memspan_request_t *request)
 {
     if (request->page_size_bytes != 0) {
@@ -62,7 +63,7 @@ static size_t choose_page_size(const struct host *host, const memspan_request_t 
     return 0;
 }
 
-/* Base pages are asked for by name, or by parts of less than a huge page, each on the next node. */
+/* Base pages are requested by name, or by parts of less than a huge page, each on the next node. */
 static bool wants_base_pages(const memspan_request_t *request)
 {
     return (request->page_size_bytes != 0) ||
@@ -102,7 +103,7 @@ static memspan_status_t map_block(const struct host *host, const memspan_request
     status = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                             &block->size_bytes);
     if ((status != MEMSPAN_OK) && (page_size != request->page_size_bytes)) {
-        /* Another process took the reserved pages meanwhile; they were not asked for by name. */
+        /* Another process took the reserved pages meanwhile; they were not requested by name. */
         page_size = 0;
         status    = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                                    &block->size_bytes);
@@ -178,8 +179,8 @@ memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *bloc
     return MEMSPAN_OK;
 }
 
-/* Once a part is unmapped, the kernel's daemon for huge pages would fill the holes again: it is
- * told not to. Pages that are huge already stay so, but for those that have holes. */
+/* Once a part is unmapped, the kernel's daemon for huge pages would fill the holes again: an advice
+ * forbids it. Pages that are huge already stay so, but for those that have holes. */
 int host_purge(void *state, int ordinal, const memspan_block_t *block, void *address,
                size_t size_bytes, int first)
 {
@@ -191,7 +192,8 @@ int host_purge(void *state, int ordinal, const memspan_block_t *block, void *add
     if ((first != 0) && (block->size_bytes >= HOST_HUGE_PAGE_BYTES)) {
         madvise(block->address, block->size_bytes, MADV_NOHUGEPAGE);
     }
-    done = (madvise(address, size_bytes, MADV_DONTNEED) == 0); /* not what the program has locked */
+    done  = (madvise(address, size_bytes, MADV_DONTNEED) ==
+            0); /* not pages that the program has locked */
     errno = saved_errno;
     return done;
 }

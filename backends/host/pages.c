@@ -73,7 +73,7 @@ static memspan_status_t refuse_plain(const struct host *host, size_t size_bytes,
         "no address range of %s", msp_text_from_size(size, sizeof(size), size_bytes));
 }
 
-/* Gives back what lies outside [aligned, aligned + size) of a mapping. */
+/* Gives back the parts of a mapping outside [aligned, aligned + size). */
 static void *trim(char *mapping, size_t mapped_bytes, size_t size_bytes, size_t align_bytes)
 {
     char *aligned = (char *)msp_round_up((uintptr_t)mapping, align_bytes);

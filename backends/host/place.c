@@ -2,9 +2,9 @@
 /* place.c: which NUMA nodes the pages of a block come from, and go to.
  *
  * A block that is allocated is fresh: no page exists yet, so a policy on its address range is all
- * it takes, and the first touch does the rest. What was asked strictly fails where it cannot be
- * kept, with the reason (no such node, denied, not supported, full). What was only preferred never
- * fails for that: the block then says that it is bound to no node, and the log says why. */
+ * it takes, and the first touch does the rest. A strict request fails where it cannot be kept, with
+ * the reason (no such node, denied, not supported, full). A preference never fails for that: the
+ * block is then bound to no node, and the log has the reason. */
 
 #include "backends/host/host.h"
 #include "core/base/error.h"
@@ -64,13 +64,13 @@ static memspan_status_t bind_range(const memspan_request_t *request, char *addre
                              is_strict(request));
 }
 
-static memspan_status_t check_room(const struct host *host, int node, size_t size_bytes)
+static memspan_status_t check_capacity(const struct host *host, int node, size_t size_bytes)
 {
-    uint64_t room = msp_numa_node_free(node);
+    uint64_t free_bytes = msp_numa_node_free(node);
     char wanted[32];
     char left[32];
 
-    if (size_bytes <= room) {
+    if (size_bytes <= free_bytes) {
         return MEMSPAN_OK;
     }
     /* A strict policy on a full node does not fail: the kernel kills the process instead. */
@@ -78,10 +78,10 @@ static memspan_status_t check_room(const struct host *host, int node, size_t siz
                                 "ask without strict placement, or for less",
                                 "node %d is full: %s wanted, %s free", node,
                                 msp_text_from_size(wanted, sizeof(wanted), size_bytes),
-                                msp_text_from_size(left, sizeof(left), room));
+                                msp_text_from_size(left, sizeof(left), free_bytes));
 }
 
-/* The first node with room; strict requests fail when there is none. */
+/* The first node with space; strict requests fail when there is none. */
 static memspan_status_t choose_any(const struct host *host, const memspan_request_t *request,
                                    size_t size_bytes, int *node_p)
 {
@@ -95,7 +95,7 @@ static memspan_status_t choose_any(const struct host *host, const memspan_reques
             }
         }
         if (is_strict(request)) {
-            return check_room(host, request->nodes[0], size_bytes);
+            return check_capacity(host, request->nodes[0], size_bytes);
         }
     }
     *node_p = request->nodes[0];
@@ -111,7 +111,7 @@ static memspan_status_t place_on_one(const struct host *host, const memspan_requ
     if (request->spread == MEMSPAN_SPREAD_NEAREST) {
         node = msp_numa_nearest(msp_numa_node_here(), request->nodes, request->node_count);
         if (is_strict(request)) {
-            status = check_room(host, node, block->size_bytes);
+            status = check_capacity(host, node, block->size_bytes);
         }
     } else {
         status = choose_any(host, request, block->size_bytes, &node);
@@ -139,7 +139,7 @@ static memspan_status_t place_blocked(const struct host *host, const memspan_req
         memspan_status_t status = MEMSPAN_OK;
 
         if (is_strict(request)) {
-            status = check_room(host, request->nodes[i], run);
+            status = check_capacity(host, request->nodes[i], run);
         }
         if (status == MEMSPAN_OK) {
             status = bind_range(request, at, run, &request->nodes[i], 1, false);
@@ -233,7 +233,7 @@ static memspan_status_t place_parts(const struct host *host, const memspan_reque
         memspan_status_t status = MEMSPAN_OK;
 
         if (is_strict(request)) {
-            status = check_room(host, part->node, run);
+            status = check_capacity(host, part->node, run);
         }
         if (status == MEMSPAN_OK) {
             status = bind_range(request, at, run, &part->node, 1, false);
@@ -317,7 +317,7 @@ memspan_status_t host_place(struct host *host, const memspan_request_t *request,
     return status;
 }
 
-/* The first of the nodes with room for the pages that are elsewhere; of memory by first touch,
+/* The first of the nodes with space for the pages that are elsewhere; of memory by first touch,
  * which these pages have had, the nearest node. */
 static memspan_status_t choose_target(const struct host *host, const memspan_request_t *request,
                                       const memspan_block_t *block, int *node_p)
@@ -336,10 +336,11 @@ static memspan_status_t choose_target(const struct host *host, const memspan_req
             return MEMSPAN_OK;
         }
     }
-    return check_room(host, *node_p, wanted);
+    return check_capacity(host, *node_p, wanted);
 }
 
-/* Binding moves what can be moved, and says nothing of the rest: the pages are asked. */
+/* Binding moves the pages that can be moved, and does not report the rest: the pages' nodes are
+ * queried. */
 memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p)
 {

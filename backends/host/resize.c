@@ -5,7 +5,7 @@
  * has itself, mapped without access: that costs addresses and no memory, and the next growth stays
  * in place. Growing into it takes two calls: the first part of the reserve is unmapped, and the
  * block's mapping extended over it. So a block stays one mapping, with one policy, one lock and one
- * advice, which is what the kernel moves as a whole. Another thread's mapping may come into the gap
+ * advice, the unit that the kernel moves as a whole. Another thread's mapping may come into the gap
  * between the two calls: then the library copies.
  *
  * block->cookie holds the bytes mapped in all, 0 where that is the block alone. */
@@ -34,8 +34,8 @@ static void set_size(memspan_block_t *block, size_t size_bytes, size_t mapped_by
     block->flags &= ~(unsigned)MEMSPAN_BLOCK_ZEROED;
 }
 
-static memspan_status_t refuse(const struct host *host, size_t size_bytes, const char *call,
-                               int error)
+static memspan_status_t refuse_resize(const struct host *host, size_t size_bytes, const char *call,
+                                      int error)
 {
     char size[32];
 
@@ -75,10 +75,10 @@ static memspan_status_t shrink(const struct host *host, memspan_block_t *block, 
     char *end = (char *)block->address + size_bytes;
 
     if (!accept(context, block->address, size_bytes)) {
-        return refuse(host, size_bytes, "", 0);
+        return refuse_resize(host, size_bytes, "", 0);
     }
     if (munmap(end, host_block_mapped(block) - size_bytes) != 0) {
-        return refuse(host, size_bytes, "munmap", errno);
+        return refuse_resize(host, size_bytes, "munmap", errno);
     }
     set_size(block, size_bytes, size_bytes);
     return MEMSPAN_OK;
@@ -91,7 +91,7 @@ static memspan_status_t extend(const struct host *host, memspan_block_t *block, 
     size_t mapped = host_block_mapped(block);
 
     if (!accept(context, address, size_bytes)) {
-        return refuse(host, size_bytes, "", 0);
+        return refuse_resize(host, size_bytes, "", 0);
     }
     munmap(address + block->size_bytes, size_bytes - block->size_bytes);
     if (mremap(address, block->size_bytes, size_bytes, 0) == MAP_FAILED) {
@@ -101,7 +101,7 @@ static memspan_status_t extend(const struct host *host, memspan_block_t *block, 
             munmap(address + size_bytes, mapped - size_bytes);
         }
         block->cookie = NULL;
-        return refuse(host, size_bytes, "mremap", error);
+        return refuse_resize(host, size_bytes, "mremap", error);
     }
     set_size(block, size_bytes, mapped);
     return MEMSPAN_OK;
@@ -136,7 +136,7 @@ static void *reserve(size_t size_bytes, size_t align_bytes, size_t *mapped_p)
     return aligned;
 }
 
-/* The kernel may or may not have emptied [to, to + size) before it refused. What is empty may be
+/* The kernel may or may not have emptied [to, to + size) before it refused. An empty range may be
  * another thread's by now: it is left alone, at the cost of addresses. */
 static void drop(char *to, size_t size_bytes, size_t mapped_bytes)
 {
@@ -152,7 +152,7 @@ static void drop(char *to, size_t size_bytes, size_t mapped_bytes)
 }
 
 /* By the kernel's call: UCX replaces mremap() of the process by one that ignores where to. The
- * second step is for such libraries: they see by calls of munmap() that pages which they know are
+ * second step is for such libraries: they learn by calls of munmap() that registered pages are
  * gone. */
 static bool move_pages(char *from, size_t from_bytes, char *to, size_t to_bytes)
 {
@@ -179,17 +179,17 @@ static memspan_status_t move(const struct host *host, const memspan_request_t *r
     }
     to = reserve(size_bytes, align, &mapped);
     if (to == NULL) {
-        return refuse(host, size_bytes, "mmap", errno);
+        return refuse_resize(host, size_bytes, "mmap", errno);
     }
     if (!accept(context, to, size_bytes)) {
         munmap(to, mapped);
-        return refuse(host, size_bytes, "", 0);
+        return refuse_resize(host, size_bytes, "", 0);
     }
     if (!move_pages(block->address, block->size_bytes, to, size_bytes)) {
         int error = errno;
 
         drop(to, size_bytes, mapped);
-        return refuse(host, size_bytes, "mremap", error);
+        return refuse_resize(host, size_bytes, "mremap", error);
     }
     if (old > block->size_bytes) {
         munmap((char *)block->address + block->size_bytes, old - block->size_bytes);
@@ -227,7 +227,7 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     if ((block_p->flags & MEMSPAN_BLOCK_PINNED) != 0) {
-        status = msp_lock_check_room(host->services, "host", size - before);
+        status = msp_lock_check_limit(host->services, "host", size - before);
     }
     if (status != MEMSPAN_OK) {
         return status;

@@ -5,7 +5,7 @@
 #include "backends/host/host.h"
 #include <string.h>
 
-static memspan_status_t refuse(const struct host *host, const char *what)
+static memspan_status_t refuse_work(const struct host *host, const char *what)
 {
     return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL, "%s", what);
 }
@@ -19,7 +19,7 @@ memspan_status_t host_copy(void *state, int ordinal, void *queue, void *to, cons
         return MEMSPAN_OK;
     }
     if ((to == NULL) || (from == NULL)) {
-        return refuse(state, "copy to or from a null address");
+        return refuse_work(state, "copy to or from a null address");
     }
     memcpy(to, from, size_bytes);
     return MEMSPAN_OK;
@@ -34,7 +34,7 @@ memspan_status_t host_fill(void *state, int ordinal, void *queue, void *to, unsi
         return MEMSPAN_OK;
     }
     if (to == NULL) {
-        return refuse(state, "fill at a null address");
+        return refuse_work(state, "fill at a null address");
     }
     memset(to, byte, size_bytes);
     return MEMSPAN_OK;
@@ -103,12 +103,12 @@ static void run_add_atomic(const memspan_kernel_call_t *call)
     size_t i;
 
     for (i = 0; i < call->count; i++) {
-        /* Relaxed: a counter; who reads it synchronises by other means. */
+        /* Relaxed: a counter; its readers synchronise by other means. */
         __atomic_fetch_add(z, amount, __ATOMIC_RELAXED);
     }
 }
 
-/* What each kernel does, and which of x, y, z it needs. */
+/* Each kernel's work, and its operands among x, y, z. */
 static const struct kernel {
     void (*run)(const memspan_kernel_call_t *call);
     bool x;
@@ -132,7 +132,7 @@ memspan_status_t host_launch(void *state, int ordinal, void *queue,
     (void)ordinal;
     (void)queue;
     if (call == NULL) {
-        return refuse(host, "no kernel call");
+        return refuse_work(host, "no kernel call");
     }
     if ((unsigned)call->kernel >= sizeof(kernels) / sizeof(kernels[0])) {
         return host->services->fail(MEMSPAN_ERR_UNSUPPORTED, "host", "", 0, "", NULL,
@@ -145,7 +145,7 @@ memspan_status_t host_launch(void *state, int ordinal, void *queue,
     }
     if ((call->z == NULL) || (!empty && kernel->x && (call->x == NULL)) ||
         (!empty && kernel->y && (call->y == NULL))) {
-        return refuse(host, "a kernel was given a null address");
+        return refuse_work(host, "a kernel was given a null address");
     }
     kernel->run(call);
     return MEMSPAN_OK;

@@ -50,7 +50,7 @@ struct order {
     int resident;
 };
 
-static gpu_answer_t call_driver(const struct gpu_device *device, const struct order *o,
+static gpu_result_t call_driver(const struct gpu_device *device, const struct order *o,
                                 void **base_p)
 {
     const struct lz_device *our = lz_device(device);
@@ -90,7 +90,7 @@ static gpu_answer_t call_driver(const struct gpu_device *device, const struct or
     }
 }
 
-gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
+gpu_result_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
                      void **base_p)
 {
     struct order o = {made, size_bytes, 64, false, MEMSPAN_HOST};
@@ -98,7 +98,7 @@ gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t
     return call_driver(device, &o, base_p);
 }
 
-gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base)
+gpu_result_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base)
 {
     const struct lz_calls *ze = lz_calls(device->state);
     lz_context_h context      = lz_device(device)->driver->context;
@@ -109,10 +109,10 @@ gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *
 }
 
 static memspan_status_t take_once(struct gpu_device *device, const struct order *o,
-                                  struct gpu_block *block, gpu_answer_t *answer_p)
+                                  struct gpu_block *block, gpu_result_t *answer_p)
 {
     void *base          = NULL;
-    gpu_answer_t answer = call_driver(device, o, &base);
+    gpu_result_t answer = call_driver(device, o, &base);
 
     *answer_p = answer;
     if (answer.code != GPU_SUCCESS) {
@@ -138,7 +138,7 @@ static memspan_status_t take_aligned(struct gpu_device *device, struct order *o,
                                      struct gpu_block *block)
 {
     size_t align            = o->align_bytes;
-    gpu_answer_t answer     = {"", GPU_SUCCESS};
+    gpu_result_t answer     = {"", GPU_SUCCESS};
     memspan_status_t status = take_once(device, o, block, &answer);
 
     if ((status == MEMSPAN_OK) && (((uintptr_t)block->base & (align - 1)) == 0)) {

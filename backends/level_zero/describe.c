@@ -69,7 +69,7 @@ static void fill_bus(struct lz_device *device)
     gpu_fill_numa_node(info);
 }
 
-gpu_answer_t lz_total(const struct gpu_device *device, size_t *bytes_p)
+gpu_result_t lz_total(const struct gpu_device *device, size_t *bytes_p)
 {
     const struct lz_calls *ze   = lz_calls(device->state);
     lz_device_h handle          = lz_state(device->state)->found[device->ordinal].handle;
@@ -84,7 +84,7 @@ gpu_answer_t lz_total(const struct gpu_device *device, size_t *bytes_p)
         if (all == NULL) {
             (void)gpu_refuse(device->state, MEMSPAN_ERR_NO_MEMORY, NULL,
                              "no host memory for a list");
-            return (gpu_answer_t){"", GPU_RECORDED};
+            return (gpu_result_t){"", GPU_RECORDED};
         }
         for (i = 0; i < count; i++) {
             all[i].stype = LZ_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;

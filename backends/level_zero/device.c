@@ -225,7 +225,7 @@ static memspan_status_t find_devices_of(struct gpu_state *state, struct lz_drive
 
 /* ---- who reaches whom ---- */
 
-gpu_answer_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p)
+gpu_result_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p)
 {
     uint8_t can      = 0;
     lz_result_t code = ZE_RESULT_SUCCESS;
@@ -294,7 +294,7 @@ memspan_status_t lz_devices_find(struct gpu_state *state)
     return status;
 }
 
-gpu_answer_t lz_devices_count(const struct gpu_state *state, int *count_p)
+gpu_result_t lz_devices_count(const struct gpu_state *state, int *count_p)
 {
     *count_p = lz_state(state)->found_count;
     return LZ_ANSWER("zeDeviceGet", ZE_RESULT_SUCCESS);

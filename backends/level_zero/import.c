@@ -98,7 +98,7 @@ static memspan_status_t import_memmap(const struct lz_device *device, void *addr
                            "%zu bytes of host pages at %p cannot be imported", size_bytes, address);
 }
 
-gpu_answer_t lz_unregister_pages(const struct gpu_device *home, void *address)
+gpu_result_t lz_unregister_pages(const struct gpu_device *home, void *address)
 {
     const struct lz_driver *driver = lz_device(home)->driver;
     bool intel                     = driver->import_method == LZ_IMPORT_INTEL;
@@ -113,7 +113,7 @@ gpu_answer_t lz_unregister_pages(const struct gpu_device *home, void *address)
                      "host pages at %p cannot be given back", address));
 }
 
-gpu_answer_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes)
+gpu_result_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes)
 {
     const struct lz_device *own = lz_device(device);
     bool intel                  = (own->driver->import_method == LZ_IMPORT_INTEL);

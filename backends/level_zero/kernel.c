@@ -180,7 +180,7 @@ static memspan_status_t start(const struct gpu_queue *queue, const struct lz_ker
     const struct gpu_state *state = queue->device->state;
     const struct lz_calls *ze     = lz_calls(state);
     lz_group_count_t grid         = {groups, 1, 1};
-    gpu_answer_t answer =
+    gpu_result_t answer =
         LZ_ANSWER("zeKernelSetGroupSize", ze->zeKernelSetGroupSize(kernel->kernel, threads, 1, 1));
     lz_list_h list;
 

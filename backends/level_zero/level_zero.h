@@ -146,10 +146,10 @@ static inline struct lz_block *lz_block(struct gpu_block *block)
     return (struct lz_block *)block;
 }
 
-#define LZ_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})
+#define LZ_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 /* Of an operation that has recorded its own failure. */
 #define LZ_RECORDED(status)                                                                        \
-    ((gpu_answer_t){"", ((status) == MEMSPAN_OK) ? GPU_SUCCESS : GPU_RECORDED})
+    ((gpu_result_t){"", ((status) == MEMSPAN_OK) ? GPU_SUCCESS : GPU_RECORDED})
 
 /* status.c: what answers mean. */
 
@@ -159,8 +159,8 @@ void lz_explain(const struct gpu_state *state, int code, const char **name_p, co
 /* device.c: drivers and what devices they show; these are parts of gpu_driver. */
 
 memspan_status_t lz_devices_find(struct gpu_state *state);
-gpu_answer_t lz_devices_count(const struct gpu_state *state, int *count_p);
-gpu_answer_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p);
+gpu_result_t lz_devices_count(const struct gpu_state *state, int *count_p);
+gpu_result_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p);
 void lz_probe(struct gpu_state *state);
 void lz_drop(struct gpu_state *state);
 bool lz_peer_atomics(const struct gpu_device *from, const struct gpu_device *home);
@@ -169,7 +169,7 @@ int lz_device_find(const struct gpu_state *state, lz_device_h handle);
 
 /* describe.c: what a device is. */
 
-gpu_answer_t lz_total(const struct gpu_device *device, size_t *bytes_p);
+gpu_result_t lz_total(const struct gpu_device *device, size_t *bytes_p);
 memspan_status_t lz_fill(struct gpu_device *device);
 
 /* sysman.c: how much memory is free. */
@@ -198,17 +198,17 @@ uint64_t lz_most_bytes(const struct gpu_device *device, memspan_kind_t kind);
 memspan_status_t lz_check(const struct gpu_device *device, const memspan_request_t *request);
 memspan_status_t lz_take_block(struct gpu_device *device, const memspan_request_t *request,
                                struct gpu_block *block, memspan_block_t *given);
-gpu_answer_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
+gpu_result_t lz_take(const struct gpu_device *device, enum gpu_made made, size_t size_bytes,
                      void **base_p);
-gpu_answer_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
+gpu_result_t lz_give(const struct gpu_device *device, enum gpu_made made, void *base);
 
 /* import.c: host pages in the driver's tables. */
 
 void lz_import_find(struct lz_driver *driver, const struct gpu_state *state, bool has_memmap);
 /* The source of whether a device takes them. */
 const char *lz_import_source(const struct gpu_device *device);
-gpu_answer_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes);
-gpu_answer_t lz_unregister_pages(const struct gpu_device *home, void *address);
+gpu_result_t lz_register_pages(struct gpu_device *device, void *address, size_t size_bytes);
+gpu_result_t lz_unregister_pages(const struct gpu_device *home, void *address);
 memspan_status_t lz_check_reuse(const struct gpu_registration *r, const void *address,
                                 size_t size_bytes);
 
@@ -222,27 +222,27 @@ struct lz_pointer {
 memspan_status_t lz_pointer_ask(const struct lz_driver *driver, const void *pointer,
                                 struct lz_pointer *answer_p);
 /* gpu_driver::ask(). */
-memspan_status_t lz_ask(const struct gpu_state *state, const void *pointer,
-                        struct gpu_pointer *answer_p);
+memspan_status_t lz_query_pointer(const struct gpu_state *state, const void *pointer,
+                                  struct gpu_pointer *answer_p);
 
 /* queue.c: command lists. */
 
-gpu_answer_t lz_make_stream(struct gpu_device *device, void **stream_p);
-gpu_answer_t lz_drop_stream(const struct gpu_state *state, void *stream);
+gpu_result_t lz_make_stream(struct gpu_device *device, void **stream_p);
+gpu_result_t lz_drop_stream(const struct gpu_state *state, void *stream);
 /* Before and after a command is appended: the list is locked; the next command is ordered after it
  * if @p answer is of success. */
 lz_list_h lz_stream_begin(const struct gpu_queue *queue);
-gpu_answer_t lz_stream_end(const struct gpu_queue *queue, gpu_answer_t answer);
-gpu_answer_t lz_wait(const struct gpu_state *state, void *stream);
-gpu_answer_t lz_wait_for_device(const struct gpu_device *device);
+gpu_result_t lz_stream_end(const struct gpu_queue *queue, gpu_result_t answer);
+gpu_result_t lz_wait(const struct gpu_state *state, void *stream);
+gpu_result_t lz_wait_for_device(const struct gpu_device *device);
 memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
 
 /* transfer.c: work. */
 
-gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes);
-gpu_answer_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+gpu_result_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes);
+gpu_result_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
                            size_t size_bytes);
-gpu_answer_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+gpu_result_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
                          int to);
 /* Advise the driver that shared memory is to live on @p where. */
 memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *where, void *pointer,

@@ -43,8 +43,8 @@ static memspan_status_t fill_answer(const struct lz_driver *driver, const void *
     return MEMSPAN_OK;
 }
 
-memspan_status_t lz_ask(const struct gpu_state *state, const void *pointer,
-                        struct gpu_pointer *answer_p)
+memspan_status_t lz_query_pointer(const struct gpu_state *state, const void *pointer,
+                                  struct gpu_pointer *answer_p)
 {
     const struct lz_state *own = lz_state(state);
     memspan_status_t status    = MEMSPAN_OK;

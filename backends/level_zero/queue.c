@@ -79,7 +79,7 @@ static memspan_status_t make_objects(struct lz_stream *stream)
     return MEMSPAN_OK;
 }
 
-gpu_answer_t lz_make_stream(struct gpu_device *device, void **stream_p)
+gpu_result_t lz_make_stream(struct gpu_device *device, void **stream_p)
 {
     struct lz_stream *stream = calloc(1, sizeof(*stream));
     memspan_status_t status;
@@ -103,7 +103,7 @@ gpu_answer_t lz_make_stream(struct gpu_device *device, void **stream_p)
 }
 
 /* Nothing may be running on it any more. */
-gpu_answer_t lz_drop_stream(const struct gpu_state *state, void *opaque)
+gpu_result_t lz_drop_stream(const struct gpu_state *state, void *opaque)
 {
     struct lz_stream *stream = opaque;
 
@@ -124,7 +124,7 @@ lz_list_h lz_stream_begin(const struct gpu_queue *queue)
     return stream->list;
 }
 
-gpu_answer_t lz_stream_end(const struct gpu_queue *queue, gpu_answer_t answer)
+gpu_result_t lz_stream_end(const struct gpu_queue *queue, gpu_result_t answer)
 {
     struct lz_stream *stream = queue->stream;
     lz_result_t code;
@@ -210,7 +210,7 @@ static bool is_busy(struct lz_stream *stream)
     return atomic_load(&stream->done) < atomic_load(&stream->asked);
 }
 
-gpu_answer_t lz_wait(const struct gpu_state *state, void *opaque)
+gpu_result_t lz_wait(const struct gpu_state *state, void *opaque)
 {
     struct lz_stream *stream = opaque;
     const char *call         = "zeEventHostSynchronize";
@@ -274,7 +274,7 @@ static memspan_status_t wait_for(const struct gpu_device *device, bool all)
     struct lz_stream *stream;
 
     while ((stream = hold_next(state, lz_device(device), all, last_id)) != NULL) {
-        gpu_answer_t answer = lz_wait(device->state, stream);
+        gpu_result_t answer = lz_wait(device->state, stream);
         last_id             = stream->id;
         if ((answer.code != GPU_SUCCESS) && (status == MEMSPAN_OK)) {
             status = gpu_error(device->state, answer, "work on %s failed",
@@ -285,7 +285,7 @@ static memspan_status_t wait_for(const struct gpu_device *device, bool all)
     return status;
 }
 
-gpu_answer_t lz_wait_for_device(const struct gpu_device *device)
+gpu_result_t lz_wait_for_device(const struct gpu_device *device)
 {
     return LZ_RECORDED(wait_for(device, false));
 }

@@ -11,7 +11,7 @@
 
 enum { BOUNCE_BYTES = 4 << 20 };
 
-static gpu_answer_t append_copy(const struct gpu_queue *queue, void *to, const void *from,
+static gpu_result_t append_copy(const struct gpu_queue *queue, void *to, const void *from,
                                 size_t size_bytes)
 {
     lz_list_h list = lz_stream_begin(queue);
@@ -41,7 +41,7 @@ static memspan_status_t copy_now(struct gpu_device *device, void *to, const void
                                  size_t size_bytes)
 {
     struct gpu_queue *queue = NULL;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status = gpu_queue_get(device, NULL, &queue);
 
     if (status != MEMSPAN_OK) {
@@ -96,7 +96,7 @@ static memspan_status_t bounce(const struct gpu_queue *queue, struct gpu_device 
     return status;
 }
 
-gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes)
+gpu_result_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, size_t size_bytes)
 {
     struct gpu_device *writer = who_copies(queue->device, to);
     struct gpu_device *reader = who_copies(queue->device, from);
@@ -108,7 +108,7 @@ gpu_answer_t lz_copy(const struct gpu_queue *queue, void *to, const void *from, 
 
 /* ---- fills ---- */
 
-gpu_answer_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
+gpu_result_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte,
                            size_t size_bytes)
 {
     struct lz_pointer p     = {0};
@@ -139,7 +139,7 @@ memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *w
 {
     struct gpu_queue *queue = NULL;
     lz_list_h list;
-    gpu_answer_t answer;
+    gpu_result_t answer;
     memspan_status_t status = gpu_queue_get(device, NULL, &queue);
 
     if (status != MEMSPAN_OK) {
@@ -159,7 +159,7 @@ memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *w
 }
 
 /* The driver moves memory to the device whose list it is asked on, and to no host. */
-gpu_answer_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+gpu_result_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
                          int to)
 {
     struct gpu_device *device = queue->device;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alloc.c: coarse allocations of every kind. OpenCL promises an alignment of 128 bytes at most, so
- * memory is taken with room for a better one. */
+ * memory is taken with space for a better one. */
 
 #include "backends/opencl/opencl.h"
 #include "core/base/platform.h"
@@ -112,7 +112,7 @@ static memspan_status_t take_pages(struct opencl_device *device, const memspan_r
     return status;
 }
 
-/* Undo what was done for @p block, which is in no table any more. */
+/* Undo all steps for @p block, which is in no table any more. */
 static void give_up(struct opencl_device *device, struct opencl_block *block)
 {
     const struct opencl_calls *cl = &device->platform->state->cl;
@@ -160,8 +160,9 @@ static memspan_status_t unmap_now(struct opencl_device *device, struct opencl_bl
     return MEMSPAN_OK;
 }
 
-static memspan_status_t take(struct opencl_device *device, const memspan_request_t *request,
-                             size_t total, struct opencl_block *block, memspan_block_t *given)
+static memspan_status_t take_memory(struct opencl_device *device, const memspan_request_t *request,
+                                    size_t total, struct opencl_block *block,
+                                    memspan_block_t *given)
 {
     struct opencl_platform *platform = device->platform;
     memspan_status_t status;
@@ -217,7 +218,7 @@ memspan_status_t opencl_alloc(void *state, int ordinal, const memspan_request_t 
     block->kind       = request->kind;
     block->size_bytes = request->size_bytes;
     block->references = 1;
-    status            = take(device, request, total, block, &given);
+    status            = take_memory(device, request, total, block, &given);
     if (status != MEMSPAN_OK) {
         pthread_mutex_lock(&device->platform->lock);
         unmap_now(device, block);

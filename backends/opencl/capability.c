@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capability.c: what a device can do, who says so, and which modes decide what memory it reaches.
- * A note names the device's answer to a query of OpenCL; what is found by trying says so. */
+/* capability.c: a device's capabilities with their sources, and the modes that decide which memory
+ * it reaches. A note names the device's answer to a query of OpenCL; a capability found by trying
+ * is marked so. */
 
 #include "core/base/capability.h"
 #include "backends/opencl/opencl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what a device is, asked once when the backend is opened. OpenCL never tells how much
- * memory is free. */
+/* describe.c: a device's properties, read once when the backend is opened. OpenCL has no query for
+ * free memory. */
 
 #include "backends/gpu/request.h"
 #include "backends/opencl/opencl.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ask(const struct opencl_device *device, cl_uint what, size_t size, void *answer)
+static bool query_info(const struct opencl_device *device, cl_uint what, size_t size, void *answer)
 {
     return device->platform->state->cl.clGetDeviceInfo(device->id, what, size, answer, NULL) ==
            OPENCL_SUCCESS;
 }
 
-/* A text of any length, cut to @p size; "" when the driver does not tell. */
-static void ask_text(const struct opencl_device *device, cl_uint what, char *text, size_t size)
+/* A text of any length, cut to @p size; "" when the driver does not report it. */
+static void query_text(const struct opencl_device *device, cl_uint what, char *text, size_t size)
 {
     const struct opencl_calls *cl = &device->platform->state->cl;
     size_t length                 = 0;
@@ -41,14 +41,14 @@ static cl_ulong ask_long(const struct opencl_device *device, cl_uint what)
 {
     cl_ulong answer = 0;
 
-    return ask(device, what, sizeof(answer), &answer) ? answer : 0;
+    return query_info(device, what, sizeof(answer), &answer) ? answer : 0;
 }
 
 static bool ask_bool(const struct opencl_device *device, cl_uint what)
 {
     cl_bool answer = 0;
 
-    return ask(device, what, sizeof(answer), &answer) && (answer != 0);
+    return query_info(device, what, sizeof(answer), &answer) && (answer != 0);
 }
 
 static void fill_names(struct opencl_device *device)
@@ -57,10 +57,10 @@ static void fill_names(struct opencl_device *device)
     char driver[64];
     char version[64];
 
-    ask_text(device, OPENCL_DEVICE_NAME, info->name, sizeof(info->name));
-    ask_text(device, OPENCL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor));
-    ask_text(device, OPENCL_DRIVER_VERSION, driver, sizeof(driver));
-    ask_text(device, OPENCL_DEVICE_VERSION, version, sizeof(version));
+    query_text(device, OPENCL_DEVICE_NAME, info->name, sizeof(info->name));
+    query_text(device, OPENCL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor));
+    query_text(device, OPENCL_DRIVER_VERSION, driver, sizeof(driver));
+    query_text(device, OPENCL_DEVICE_VERSION, version, sizeof(version));
     snprintf(info->driver, sizeof(info->driver), "%.40s %.24s (%.10s)", device->platform->name,
              driver, version);
 }
@@ -70,7 +70,7 @@ static void fill_uid(struct opencl_device *device, int index)
     memspan_device_info_t *info = &device->info;
     unsigned char uuid[OPENCL_UUID_SIZE_KHR];
 
-    if (!ask(device, OPENCL_DEVICE_UUID_KHR, sizeof(uuid), uuid) ||
+    if (!query_info(device, OPENCL_DEVICE_UUID_KHR, sizeof(uuid), uuid) ||
         !gpu_write_uid(uuid, info->uid, sizeof(info->uid))) {
         snprintf(info->uid, sizeof(info->uid), "opencl:%.24s:%.32s:%d", device->platform->name,
                  info->name, index);
@@ -83,7 +83,7 @@ static void fill_bus(struct opencl_device *device)
     struct opencl_pci_bus_info bus;
 
     info->numa_node = -1;
-    if (!ask(device, OPENCL_DEVICE_PCI_BUS_INFO_KHR, sizeof(bus), &bus)) {
+    if (!query_info(device, OPENCL_DEVICE_PCI_BUS_INFO_KHR, sizeof(bus), &bus)) {
         return;
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
@@ -108,7 +108,7 @@ static void fill_sizes(struct opencl_device *device)
     info->alloc_max_bytes =
         (device->alloc_max_bytes < 2 * page) ? 0 : ((device->alloc_max_bytes - page) & ~(page - 1));
     device->work_group_size_max =
-        ask(device, OPENCL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(group), &group) ? group : 1;
+        query_info(device, OPENCL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(group), &group) ? group : 1;
 }
 
 static void fill_abilities(struct opencl_device *device)
@@ -117,7 +117,7 @@ static void fill_abilities(struct opencl_device *device)
     int major = 1;
     int minor = 0;
 
-    ask_text(device, OPENCL_DEVICE_VERSION, version, sizeof(version));
+    query_text(device, OPENCL_DEVICE_VERSION, version, sizeof(version));
     if (sscanf(version, "OpenCL %d.%d", &major, &minor) == 2) {
         snprintf(device->language, sizeof(device->language), "%s",
                  (major >= 3) ? "-cl-std=CL3.0" : ((major == 2) ? "-cl-std=CL2.0" : ""));
@@ -143,7 +143,7 @@ bool opencl_device_fill(struct opencl_device *device, int ordinal, int index)
                       device->info.name, "the driver calls it not available");
         return false;
     }
-    if (!ask(device, OPENCL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits) || (bits != 64)) {
+    if (!query_info(device, OPENCL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits) || (bits != 64)) {
         services->log(MEMSPAN_LOG_WARN, OPENCL_NAME, "device \"%s\" left out: %u-bit addresses",
                       device->info.name, bits);
         return false;

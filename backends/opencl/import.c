@@ -13,7 +13,7 @@
 
 struct report {
     cl_ulong address; /* where the kernel sees the page */
-    cl_ulong value;   /* what it reads there */
+    cl_ulong value;   /* the value that it reads there */
 };
 
 /* Run the reporting kernel on @p page; with @p store it then writes that value there. */

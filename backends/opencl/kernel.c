@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 enum { USES_X = 1, USES_Y = 2, USES_Z = 4 };
-/* Work-items in a group: enough for any GPU's vectors; memspan_sum has room for this many. */
+/* Work-items in a group: enough for any GPU's vectors; memspan_sum has space for this many. */
 enum { GROUP = 64 };
 
-/* What a kernel takes. */
+/* The arguments of a kernel. */
 static const struct form {
     unsigned uses;
     unsigned counted;   /* of those, count elements long */
@@ -294,7 +294,7 @@ static memspan_status_t enqueue(struct opencl_queue *queue, cl_kernel kernel,
     if (status != MEMSPAN_OK) {
         return status;
     }
-    /* The host may wait for what the kernel writes, without another call: let it begin. */
+    /* The host may wait for the kernel's writes, without another call: let it begin. */
     code = state->cl.clFlush(queue->handle);
     return (code == OPENCL_SUCCESS)
                ? MEMSPAN_OK

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notes.c: which kinds of memory a device offers, why, and who reaches them.
+/* notes.c: the kinds of memory that a device offers, the reasons, and the devices that reach them.
  *
  *   device       coarse-grain SVM that the host never maps; of a processor fine-grain SVM
  *   managed      coarse-grain SVM, mapped for the host or unmapped for the devices
@@ -149,7 +149,7 @@ static memspan_access_t access_of(const struct opencl_device *home, memspan_kind
         return MEMSPAN_ACCESS_LOCAL;
     case MEMSPAN_KIND_HOST_PINNED:
         return host ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
-    default: /* OpenCL does not tell on which side coherent memory is */
+    default: /* OpenCL does not report on which side coherent memory is */
         return MEMSPAN_ACCESS_REMOTE;
     }
 }

@@ -19,7 +19,7 @@
 
 #define OPENCL_NAME "opencl"
 
-/* What memory is made of, as bits of opencl_state::allowed and opencl_device::svm. */
+/* The forms of memory, as bits of opencl_state::allowed and opencl_device::svm. */
 enum opencl_svm {
     OPENCL_SVM_COARSE  = OPENCL_DEVICE_SVM_COARSE_GRAIN_BUFFER,
     OPENCL_SVM_FINE    = OPENCL_DEVICE_SVM_FINE_GRAIN_BUFFER,
@@ -28,14 +28,14 @@ enum opencl_svm {
 };
 
 /* A piece of memory that kernels may be given: shared virtual memory of ours, or imported pages.
- * base and size are what the library was given; the driver's own range may start earlier. */
+ * base and size are those given to the library; the driver's own range may start earlier. */
 struct opencl_block {
     char *base;
     size_t size_bytes;
     memspan_kind_t kind; /* MEMSPAN_KIND_HOST: imported pages */
     void *svm;           /* start of the driver's range; NULL: host pages */
     size_t svm_size_bytes;
-    cl_mem buffer;   /* host pages: what kernels are given; NULL: they take the address */
+    cl_mem buffer;   /* host pages: the object for kernels; NULL: they take the address */
     int references;  /* imports of the same pages */
     bool coarse;     /* the host may touch it only while it is mapped */
     bool mapped;     /* coarse: it is the host's now */
@@ -68,7 +68,7 @@ enum opencl_same { OPENCL_SAME_UNKNOWN = 0, OPENCL_SAME_YES, OPENCL_SAME_NO };
 struct opencl_device {
     struct opencl_platform *platform;
     cl_device_id id;
-    memspan_device_info_t info; /* all but what depends on `same` */
+    memspan_device_info_t info; /* all but those that depend on `same` */
     unsigned svm;               /* enum opencl_svm: has, and the option allows */
     unsigned svm_has;           /* enum opencl_svm: has */
     uint64_t alloc_max_bytes;   /* the driver's word */
@@ -85,7 +85,8 @@ struct opencl_device {
     _Atomic(enum opencl_same) same; /* written under the lock, read by anyone */
     cl_program programs[OPENCL_PARTS];
     cl_kernel kernels[OPENCL_KERNEL_COUNT];
-    uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation they know of */
+    uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation when they were last
+                                                   checked */
     bool kernels_hold[OPENCL_KERNEL_COUNT];     /* they hold a list of blocks */
 };
 
@@ -111,7 +112,7 @@ struct opencl_state {
     struct opencl_calls cl;
     void *library;
     pid_t pid;        /* the process that opened it: drivers do not survive fork() */
-    unsigned allowed; /* enum opencl_svm: what MEMSPAN_OPENCL_SVM leaves */
+    unsigned allowed; /* enum opencl_svm: the bits that MEMSPAN_OPENCL_SVM leaves */
     struct opencl_platform *platforms;
     int platform_count;
     struct opencl_device **devices; /* by ordinal */
@@ -123,8 +124,8 @@ struct opencl_state {
 /* "CL_OUT_OF_RESOURCES", or "" for a number that is not in the list. */
 const char *opencl_status_text(cl_int code);
 
-/* Record that @p call answered @p code while doing what the format says; returns the status that
- * fits the code. */
+/* Record that @p call answered @p code during the work that the format describes; returns the
+ * status that fits the code. */
 memspan_status_t opencl_error(const struct opencl_state *state, const char *call, cl_int code,
                               const char *format, ...) __attribute__((format(printf, 4, 5), cold));
 
@@ -144,16 +145,17 @@ void opencl_platforms_drop(struct opencl_state *state);
 /* The context, made when first needed. Lock held. */
 memspan_status_t opencl_platform_need_context(struct opencl_platform *platform);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
-/* Ask the driver everything about a device, once. False: leave it out (the log says why). */
+/* Ask the driver everything about a device, once. False: leave it out (the log has the reason). */
 bool opencl_device_fill(struct opencl_device *device, int ordinal, int index);
 memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
-/* notes.c: which kinds of memory a device offers, in bits and words, and who reaches them. */
+/* notes.c: the kinds of memory that a device offers, in bits and words, and the devices that reach
+ * them. */
 
 void opencl_device_fill_kinds(struct opencl_device *device);
-/* capability.c: what it can do, and who says so. The platform's lock is held. */
+/* capability.c: its capabilities, and their sources. The platform's lock is held. */
 void opencl_device_fill_capabilities(struct opencl_device *device);
 void opencl_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
                          size_t size);
@@ -164,7 +166,7 @@ bool opencl_may_import(const struct opencl_device *device);
 /* True when its device memory is fine-grain: the host copies it without its driver. */
 bool opencl_device_is_fine(const struct opencl_device *device);
 
-/* queue.c: command queues and waiting. All with the lock held unless said otherwise. */
+/* queue.c: command queues and waiting. All with the lock held unless noted. */
 
 memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_queue **queue_p);
 void opencl_queue_unref(struct opencl_queue *queue);
@@ -172,7 +174,7 @@ void opencl_queue_unref(struct opencl_queue *queue);
 memspan_status_t opencl_queue_get(struct opencl_device *device, void *queue,
                                   struct opencl_queue **queue_p);
 memspan_status_t opencl_queue_need_host(struct opencl_device *device);
-/* Wait for what was asked of @p queue. Lets go of the lock meanwhile. */
+/* Wait for the commands of @p queue. Lets go of the lock meanwhile. */
 memspan_status_t opencl_queue_finish(struct opencl_queue *queue);
 /* Wait until no queue of the platform has work. Lets go of the lock meanwhile. */
 memspan_status_t opencl_platform_quiesce(struct opencl_platform *platform);
@@ -186,12 +188,13 @@ struct opencl_block *opencl_block_find(const struct opencl_platform *platform, c
 memspan_status_t opencl_block_insert(struct opencl_platform *platform, struct opencl_block *block);
 void opencl_block_remove(struct opencl_platform *platform, const struct opencl_block *block);
 
-/* svm.c: who has coarse memory now, host or devices. Lock held. */
+/* svm.c: the owner of coarse memory, host or devices. Lock held. */
 
 /* Before a command on @p queue uses them: unmap those of @p blocks that the host has. */
 memspan_status_t opencl_hand_over(struct opencl_queue *queue, struct opencl_block *const *blocks,
                                   size_t count);
-/* Make managed memory the host's again: waits for all queues, then maps what is not mapped. */
+/* Make managed memory the host's again: waits for all queues, then maps all blocks that are not
+ * mapped. */
 memspan_status_t opencl_take_back(struct opencl_queue *queue);
 /* Map one block now, for the host. */
 memspan_status_t opencl_map_now(struct opencl_device *device, struct opencl_block *block);
@@ -204,7 +207,7 @@ memspan_status_t opencl_free(void *state, int ordinal, const memspan_block_t *bl
 
 /* place.c: pages of memory that is the host's. */
 
-/* Bind and lock as the request asks; the block says what was done. */
+/* Bind and lock as requested; the block records the result. */
 memspan_status_t opencl_place(struct opencl_device *device, const memspan_request_t *request,
                               struct opencl_block *block, memspan_block_t *given);
 

@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_BACKENDS_OPENCL_API_H
 #define MEMSPAN_BACKENDS_OPENCL_API_H
 
-/* What we use of OpenCL, declared here so that no OpenCL header is needed to build: the types, the
- * constants and the calls, each as a list. tests/unit/opencl_api.c compares all of it with
- * <CL/cl.h> where there is one; types carry OpenCL's names because C11 allows a typedef to be
+/* The part of OpenCL that we use, declared here so that no OpenCL header is needed to build: the
+ * types, the constants and the calls, each as a list. tests/unit/opencl_api.c compares all of it
+ * with <CL/cl.h> where there is one; types carry OpenCL's names because C11 allows a typedef to be
  * repeated, constants carry a prefix of their own because OpenCL's are macros. */
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* platform.c: the platforms that the ICD loader knows, and their devices. A platform that is broken
- * or has no device is left out with a line in the log; the others still work. */
+/* platform.c: the platforms of the ICD loader, and their devices. A platform that is broken or has
+ * no device is left out with a line in the log; the others still work. */
 
 #include "backends/opencl/opencl.h"
 #include <stdio.h>

@@ -53,7 +53,7 @@ static const char basic_text[] =
     "}\n"
     "__kernel void memspan_add_atomic(__global void *zb, ulong zo, int a) {\n"
     "    __global char *z = (__global char *)zb + zo;\n"
-    /* Only these two say that the host takes part; elsewhere the atomics of OpenCL 1 must do. */
+    /* Only these two include the host; elsewhere the atomics of OpenCL 1 must do. */
     "#if defined(__opencl_c_atomic_scope_all_devices) || (__OPENCL_C_VERSION__ == 200)\n"
     "    atomic_fetch_add_explicit((volatile __global atomic_int *)z, a, memory_order_relaxed,\n"
     "                              memory_scope_all_svm_devices);\n"
@@ -105,7 +105,7 @@ static const char combine_text[] =
     "FLOATING(64, double)\n"
     "#endif\n";
 
-/* The compiler's words go into the error record, as far as there is room. */
+/* The compiler's words go into the error record, as far as there is space. */
 static memspan_status_t fail_build(struct opencl_device *device, cl_program program, cl_int code)
 {
     const struct opencl_state *state = device->platform->state;

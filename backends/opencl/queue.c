@@ -58,7 +58,7 @@ memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_qu
 }
 
 /* Out of line: inlined twice into a caller that holds a reference of its own, GCC 12 warns that the
- * second call uses what the first has freed. */
+ * second call uses memory that the first has freed. */
 __attribute__((noinline)) static void end_queue(struct opencl_queue *queue)
 {
     struct opencl_platform *platform = queue->device->platform;
@@ -198,7 +198,7 @@ memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue)
         return status;
     }
     pthread_mutex_lock(&device->platform->lock);
-    /* What it handed to the devices is recorded as an event of this queue: let it end first. */
+    /* Handing memory to the devices is recorded as an event of this queue, which must end first. */
     status = opencl_queue_finish(queue);
     opencl_queue_unref(queue);
     pthread_mutex_unlock(&device->platform->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* svm.c: who has coarse-grain memory now, the host or the devices.
+/* svm.c: the owner of coarse-grain memory, the host or the devices.
  *
  * A coarse block is the host's while it is mapped. It starts mapped. A thread that enqueues a
  * command that may use it unmaps it first, on the same queue; it stays unmapped, so that a row of
@@ -153,7 +153,8 @@ memspan_status_t opencl_take_back(struct opencl_queue *queue)
         }
         queue->enqueued++;
     }
-    /* The lock is kept: what is being mapped must not be handed over again before it is here. */
+    /* The lock is kept: a block that is being mapped must not be handed over again before it is
+     * here. */
     if (queue->enqueued != queue->finished) {
         cl_int code     = platform->state->cl.clFinish(queue->handle);
         queue->finished = queue->enqueued;

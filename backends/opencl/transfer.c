@@ -128,7 +128,7 @@ memspan_status_t opencl_copy(void *state, int ordinal, void *opaque, void *to, c
         memcpy(to, from, size_bytes);
         return MEMSPAN_OK;
     }
-    /* What was borrowed may be handed over again by anyone: be done with it. */
+    /* A borrowed block may be handed over again by any thread: be done with it. */
     return foreign ? wait_queue(device->platform, queue) : MEMSPAN_OK;
 }
 
@@ -205,8 +205,8 @@ memspan_status_t opencl_synchronize(void *state, int ordinal, void *opaque)
     }
     pthread_mutex_lock(&device->platform->lock);
     queue = (opaque != NULL) ? opaque : device->queue;
-    /* Without a queue nothing was ever asked of the device, and its memory is still the host's
-     * unless another device of the platform took it. */
+    /* Without a queue the device never had a command, and its memory is still the host's unless
+     * another device of the platform took it. */
     if ((queue == NULL) && (device->platform->queues != NULL)) {
         status = opencl_queue_get(device, NULL, &queue);
     }

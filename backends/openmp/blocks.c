@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks.c: the live blocks, so that a copy knows on which device an address lives.
+/* blocks.c: the live blocks, so that a copy finds the device of an address.
  *
  * Blocks are coarse and few; a sorted array is enough. Invariant: ascending, no two overlap (the
  * runtime gives addresses that are valid everywhere they were promised, and device memory of two
@@ -38,7 +38,7 @@ static size_t find_index(const struct openmp_blocks *blocks, const char *address
     return low;
 }
 
-static bool make_room(struct openmp_blocks *blocks)
+static bool reserve_range(struct openmp_blocks *blocks)
 {
     size_t capacity = (blocks->capacity == 0) ? 16 : blocks->capacity * 2;
     void *ranges;
@@ -64,7 +64,7 @@ bool openmp_blocks_add(struct openmp_blocks *blocks, const struct openmp_range *
     i = find_index(blocks, range->address);
     if (((i == blocks->count) ||
          (blocks->ranges[i].address >= range->address + range->size_bytes)) &&
-        make_room(blocks)) {
+        reserve_range(blocks)) {
         memmove(&blocks->ranges[i + 1], &blocks->ranges[i],
                 (blocks->count - i) * sizeof(*blocks->ranges));
         blocks->ranges[i] = *range;

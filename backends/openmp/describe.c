@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what is known of a device of the OpenMP runtime, and who reaches its memory.
+/* describe.c: the facts about a device of the OpenMP runtime, and the devices that reach its
+ * memory.
  *
- * The runtime tells little: how many devices there are, and in newer versions an identifier. What
- * it does not tell is reported as unknown. Only a device whose memory was seen to be the host's
- * (probe.c) is promised more than the calls' own meaning. */
+ * The runtime reports little: the number of devices, and in newer versions an identifier. All else
+ * is reported as unknown. Only a device whose memory was seen to be the host's (probe.c) is
+ * promised more than the calls' own meaning. */
 
 #include "backends/openmp/openmp.h"
 #include "core/base/capability.h"
@@ -63,8 +64,8 @@ static void note_device(const struct openmp *openmp, memspan_device_info_t *info
     note(info, MEMSPAN_KIND_DEVICE, "omp_target_alloc");
 }
 
-/* OpenMP has no question for any of this: what is said follows from a call that is there, or from
- * what was seen when the device was probed. */
+/* OpenMP has no query for any of this: the facts follow from the presence of a call, or from the
+ * probe of the device. */
 static void describe_capabilities(const struct openmp *openmp, int ordinal,
                                   memspan_device_info_t *info)
 {
@@ -124,7 +125,7 @@ memspan_status_t openmp_describe(void *state, int ordinal, memspan_device_info_t
                    : openmp->services->fail(MEMSPAN_ERR_INVALID, "openmp", "", 0, "", NULL,
                                             "device %d: info_p is NULL", ordinal);
     }
-    /* What the library fills is left as it is. */
+    /* Members that the library fills are left as they are. */
     info = (memspan_device_info_t){
         .struct_size     = info_p->struct_size,
         .number          = info_p->number,
@@ -176,7 +177,7 @@ memspan_reach_t openmp_reach(void *state, int home, memspan_kind_t kind, int fro
     if (!offered) {
         return nothing;
     }
-    /* A device on the host's processors reaches what the host reaches, as the host does. */
+    /* A device on the host's processors reaches the host's memory, as the host does. */
     from = ((from != MEMSPAN_HOST) && openmp->is_host[from]) ? MEMSPAN_HOST : from;
     if ((home == MEMSPAN_HOST) || openmp->is_host[home]) {
         return (from == MEMSPAN_HOST) ? all : reach_host_memory(openmp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: blocks of every kind.
  *
- * No call of the runtime takes an alignment, so a block lies inside what the runtime gave: the
+ * No call of the runtime takes an alignment, so a block lies inside the runtime's memory: the
  * cookie remembers both. Where the memory is the host's, locking and placing it is ours to do,
  * because the runtime's "host" memory is then plain memory; elsewhere its driver has locked it. */
 
@@ -20,7 +20,7 @@ struct provider {
     openmp_free_fn *free;
 };
 
-/* What the runtime gave for a block. */
+/* The runtime's memory for a block. */
 struct raw {
     void *address;
     openmp_free_fn *free;
@@ -82,8 +82,9 @@ static memspan_status_t check_request(const struct openmp *openmp, int ordinal,
 
 /* Memory from the runtime with the block's boundary somewhere in it. Drivers' memory is aligned far
  * better than malloc()'s, so it is tried without slack first. */
-static memspan_status_t take(const struct openmp *openmp, int ordinal,
-                             const memspan_request_t *request, struct raw *raw, void **address_p)
+static memspan_status_t take_memory(const struct openmp *openmp, int ordinal,
+                                    const memspan_request_t *request, struct raw *raw,
+                                    void **address_p)
 {
     struct provider provider = provider_of(openmp, request->kind);
     size_t slack             = openmp->is_host[ordinal] ? request->align_bytes - 1 : 0;
@@ -112,7 +113,7 @@ no_memory:
                                   request->size_bytes, memspan_kind_name(request->kind));
 }
 
-/* Put host pages on the nodes that were asked for. */
+/* Put host pages on the requested nodes. */
 static memspan_status_t place_pages(const struct openmp *openmp, const memspan_request_t *request,
                                     memspan_block_t *block)
 {
@@ -194,7 +195,7 @@ memspan_status_t openmp_alloc(void *state, int ordinal, const memspan_request_t 
         return openmp->services->fail(MEMSPAN_ERR_NO_MEMORY, "openmp", "calloc", 0, "", NULL,
                                       "no memory for a block's record");
     }
-    status = take(openmp, ordinal, request, raw, &block.address);
+    status = take_memory(openmp, ordinal, request, raw, &block.address);
     if (status != MEMSPAN_OK) {
         free(raw);
         return status;

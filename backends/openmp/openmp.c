@@ -2,7 +2,8 @@
 /* openmp.c: the table of the OpenMP backend.
  *
  * Any device that the program's OpenMP offload runtime has, through its public calls. Device
- * numbers are the runtime's, so a handle made for device 2 is for what `target device(2)` means. */
+ * numbers are the runtime's, so a handle made for device 2 is for the device of `target device(2)`.
+ */
 
 #include "backends/openmp/openmp.h"
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BACKENDS_OPENMP_OPENMP_H
 #define MEMSPAN_BACKENDS_OPENMP_OPENMP_H
 
-/* What the files of this room share. README.md says how they fit together. */
+/* The declarations that the files of this room share. README.md has the design. */
 
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ struct openmp_calls {
 #undef OPENMP_CALL_MEMBER
 };
 
-/* A live block of ours: copies must know on which device an address lives. */
+/* A live block of ours: copies must find the device of an address. */
 struct openmp_range {
     const char *address;
     size_t size_bytes;

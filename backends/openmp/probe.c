@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* probe.c: is a device's memory the host's?
  *
- * No OpenMP call tells. Two facts together do: what omp_target_alloc() gave is ordinary anonymous
- * memory of this process (a driver maps device memory from its own file, or not at all), and
- * omp_target_memcpy() from the device reads what plain stores put there, and the reverse (a remote
+ * There is no OpenMP call for it. Two facts together do: memory of omp_target_alloc() is ordinary
+ * anonymous memory of this process (a driver maps device memory from its own file, or not at all),
+ * and omp_target_memcpy() from the device reads values of plain stores, and the reverse (a remote
  * device whose addresses happen to be ours as well fails this). Memory that the kernel gives to
  * this process is coherent among its processors, so such a device may use it together with the
  * host, atomics included: it runs on these processors. Clang's x86-64 and aarch64 devices do. */
@@ -34,11 +34,11 @@ static bool parse_mapping(const char *line, uintptr_t *start_p, uintptr_t *end_p
 /* True when every page of [address, address + size) is plain memory of this process. */
 static bool is_plain_memory(const void *address, size_t size_bytes)
 {
-    uintptr_t next = (uintptr_t)address;
-    uintptr_t stop = next + size_bytes;
-    FILE *maps     = fopen("/proc/self/maps", "re");
-    char *line     = NULL;
-    size_t room    = 0;
+    uintptr_t next  = (uintptr_t)address;
+    uintptr_t stop  = next + size_bytes;
+    FILE *maps      = fopen("/proc/self/maps", "re");
+    char *line      = NULL;
+    size_t capacity = 0;
     uintptr_t start;
     uintptr_t end;
     bool plain;
@@ -46,7 +46,7 @@ static bool is_plain_memory(const void *address, size_t size_bytes)
     if (maps == NULL) {
         return false;
     }
-    while ((next < stop) && (getline(&line, &room, maps) > 0)) {
+    while ((next < stop) && (getline(&line, &capacity, maps) > 0)) {
         if (!parse_mapping(line, &start, &end, &plain) || (end <= next)) {
             continue;
         }

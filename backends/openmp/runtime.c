@@ -2,7 +2,7 @@
 /* runtime.c: find the OpenMP offload runtime behind us.
  *
  * This library defines names of the runtime (omp_target_alloc, omp_get_num_devices ...), and so
- * does libomp, which answers some of them by asking the first object in lookup order: us. So one
+ * does libomp, which answers some of them by calling the first object in lookup order: us. So one
  * name finds the object that really has the devices, and every call is taken from that object
  * alone. A program without offloading has no such object, or one without devices; nothing is loaded
  * to change that, because device code is made when a program is built. */
@@ -49,7 +49,7 @@ static bool find_object(Dl_info *object_p)
     return false;
 }
 
-/* The object's own definition; what its dependencies define is another's answer. */
+/* The object's own definition; a definition of its dependencies is another's answer. */
 static void *own_symbol(void *library, const void *base, const char *name)
 {
     void *address = dlsym(library, name);

@@ -86,7 +86,7 @@ static bool charge(size_t size_bytes)
 static memspan_status_t box_alloc(void *state, int ordinal, const memspan_request_t *request,
                                   memspan_block_t *block_p)
 {
-    size_t room = request->size_bytes + request->align_bytes;
+    size_t reserved_bytes = request->size_bytes + request->align_bytes;
     char *reserved;
     char *address;
 
@@ -96,7 +96,8 @@ static memspan_status_t box_alloc(void *state, int ordinal, const memspan_reques
         return services->fail(MEMSPAN_ERR_NO_MEMORY, BOX_NAME, "box_alloc", 2, "the box is full",
                               NULL, "%zu bytes do not fit in the box", request->size_bytes);
     }
-    reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    reserved =
+        mmap(NULL, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
         atomic_fetch_sub(&used_bytes, request->size_bytes);
         return services->fail(MEMSPAN_ERR_NO_MEMORY, BOX_NAME, "mmap", errno, strerror(errno), NULL,
@@ -108,7 +109,7 @@ static memspan_status_t box_alloc(void *state, int ordinal, const memspan_reques
         (void)munmap(reserved, (size_t)(address - reserved));
     }
     (void)munmap(address + request->size_bytes,
-                 (size_t)(reserved + room - address) - request->size_bytes);
+                 (size_t)(reserved + reserved_bytes - address) - request->size_bytes);
     *block_p = (memspan_block_t){.address         = address,
                                  .size_bytes      = request->size_bytes,
                                  .page_size_bytes = PAGE_BYTES,

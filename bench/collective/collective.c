@@ -154,18 +154,18 @@ int main(int argc, char **argv)
 {
     const char *list = (argc > 1) ? argv[1] : NULL;
     size_t most      = (argc > 2) ? strtoull(argv[2], NULL, 0) : (512 << 10);
-    size_t room;
+    size_t capacity;
     size_t i;
 
     shmem_init();
-    room   = most * (size_t)shmem_n_pes();
-    dest   = shmem_malloc(room);
-    source = shmem_malloc(room);
+    capacity = most * (size_t)shmem_n_pes();
+    dest     = shmem_malloc(capacity);
+    source   = shmem_malloc(capacity);
     if ((dest == NULL) || (source == NULL)) {
-        fprintf(stderr, "collective: no room for twice %zu bytes\n", room);
+        fprintf(stderr, "collective: no room for twice %zu bytes\n", capacity);
         return 1;
     }
-    memset(source, 1, room);
+    memset(source, 1, capacity);
     if (shmem_my_pe() == 0) {
         printf("%-12s %8s %10s %10s\n", "call", "bytes", "best us", "median us");
     }

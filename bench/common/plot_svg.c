@@ -50,12 +50,12 @@ struct layout {
     double group_step;
     double panel_width;
     double width;
-    double room; /* for text, from MARGIN_LEFT on */
+    double line_width; /* for text, from MARGIN_LEFT on */
     double legend_step;
     size_t legend_columns;
     double legend_top;
     double panel_top;
-    double value_room; /* above the tallest bar, for its value */
+    double value_height; /* above the tallest bar, for its value */
     double note_top;
     double height;
 };
@@ -74,9 +74,9 @@ static void put_label(FILE *file, double x, double y, const char *attributes, co
 }
 
 /* The next line of a text in that room, from *text on; false at the end. */
-static bool next_line(const char **text, double room, char *line, size_t size)
+static bool next_line(const char **text, double line_width, char *line, size_t size)
 {
-    size_t most   = (size_t)(room / (12 * 0.6));
+    size_t most   = (size_t)(line_width / (12 * 0.6));
     size_t length = cli_line(*text, strlen(*text), (most < size) ? most : size - 1);
 
     if (length == 0) {
@@ -88,22 +88,23 @@ static bool next_line(const char **text, double room, char *line, size_t size)
     return true;
 }
 
-static size_t count_lines(const char *text, double room)
+static size_t count_lines(const char *text, double line_width)
 {
     size_t count = 0;
     char line[512];
 
-    while ((count < LINES_MAX) && next_line(&text, room, line, sizeof(line))) {
+    while ((count < LINES_MAX) && next_line(&text, line_width, line, sizeof(line))) {
         count++;
     }
     return count;
 }
 
-static void put_lines(FILE *file, double y, const char *attributes, const char *text, double room)
+static void put_lines(FILE *file, double y, const char *attributes, const char *text,
+                      double line_width)
 {
     char line[512];
 
-    for (size_t i = 0; (i < LINES_MAX) && next_line(&text, room, line, sizeof(line)); i++) {
+    for (size_t i = 0; (i < LINES_MAX) && next_line(&text, line_width, line, sizeof(line)); i++) {
         put_label(file, MARGIN_LEFT, y + (double)i * LINE_HEIGHT, attributes, line);
     }
 }
@@ -139,7 +140,7 @@ static double y_of(const struct layout *layout, double value)
     const struct axis *axis = &layout->axis;
     double share            = (log10(value) - axis->low) / (axis->high - axis->low);
 
-    return layout->panel_top + PANEL_HEIGHT - share * (PANEL_HEIGHT - layout->value_room);
+    return layout->panel_top + PANEL_HEIGHT - share * (PANEL_HEIGHT - layout->value_height);
 }
 
 static void value_text(const struct bench_plot_bar *bar, char *text, size_t size)
@@ -184,8 +185,8 @@ static void lay_out_width(const struct bench_plot *plot, struct layout *layout)
                     (double)plot->panel_count * (layout->panel_width + PANEL_GAP) - PANEL_GAP;
     layout->width =
         fmax(layout->width, MARGIN_LEFT + MARGIN_RIGHT + text_width(plot->title, 16, true));
-    layout->width = fmax(layout->width, WIDTH_LEAST);
-    layout->room  = layout->width - MARGIN_LEFT - MARGIN_RIGHT;
+    layout->width      = fmax(layout->width, WIDTH_LEAST);
+    layout->line_width = layout->width - MARGIN_LEFT - MARGIN_RIGHT;
 }
 
 static struct layout lay_out(const struct bench_plot *plot)
@@ -194,17 +195,17 @@ static struct layout lay_out(const struct bench_plot *plot)
     size_t lines;
 
     lay_out_width(plot, &layout);
-    layout.legend_columns = (size_t)(layout.room / fmax(layout.legend_step, 1));
+    layout.legend_columns = (size_t)(layout.line_width / fmax(layout.legend_step, 1));
     layout.legend_columns = (layout.legend_columns == 0) ? 1 : layout.legend_columns;
     lines = (plot->series_count + layout.legend_columns - 1) / layout.legend_columns;
     layout.legend_top =
-        SUBTITLE_TOP + (double)count_lines(plot->subtitle, layout.room) * LINE_HEIGHT + 6;
-    layout.panel_top  = layout.legend_top + (double)lines * LEGEND_HEIGHT + 28;
-    layout.value_room = widest_value(plot) + 10;
-    layout.note_top   = layout.panel_top + PANEL_HEIGHT + MARGIN_BOTTOM;
-    layout.height     = layout.note_top;
+        SUBTITLE_TOP + (double)count_lines(plot->subtitle, layout.line_width) * LINE_HEIGHT + 6;
+    layout.panel_top    = layout.legend_top + (double)lines * LEGEND_HEIGHT + 28;
+    layout.value_height = widest_value(plot) + 10;
+    layout.note_top     = layout.panel_top + PANEL_HEIGHT + MARGIN_BOTTOM;
+    layout.height       = layout.note_top;
     if (plot->note != NULL) {
-        layout.height += (double)count_lines(plot->note, layout.room) * LINE_HEIGHT;
+        layout.height += (double)count_lines(plot->note, layout.line_width) * LINE_HEIGHT;
     }
     return layout;
 }
@@ -310,7 +311,7 @@ bool bench_plot_svg_write(const struct bench_plot *plot, const char *path)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             layout.width, layout.height, layout.width, layout.height, dark);
     put_label(file, MARGIN_LEFT, 22, "font-size=\"16\" font-weight=\"bold\"", plot->title);
-    put_lines(file, SUBTITLE_TOP, "fill=\"#444\"", plot->subtitle, layout.room);
+    put_lines(file, SUBTITLE_TOP, "fill=\"#444\"", plot->subtitle, layout.line_width);
     draw_legend(file, plot, &layout);
     for (size_t p = 0; p < plot->panel_count; p++) {
         draw_panel(file, plot, &layout, &plot->panels[p],
@@ -321,7 +322,7 @@ bool bench_plot_svg_write(const struct bench_plot *plot, const char *path)
     cli_put_xml(file, plot->y_title);
     fputs("</text>\n", file);
     if (plot->note != NULL) {
-        put_lines(file, layout.note_top - 6, "fill=\"#444\"", plot->note, layout.room);
+        put_lines(file, layout.note_top - 6, "fill=\"#444\"", plot->note, layout.line_width);
     }
     fputs("</svg>\n", file);
     return bench_file_close(file, path);

@@ -110,10 +110,10 @@ static void measure(const struct exchange *exchange, char *dest, char *source, s
 
 static bool run(const struct exchange *exchange, size_t most_bytes)
 {
-    size_t room_bytes = most_bytes * (exchange->has_blocks ? (size_t)job_count : 1);
-    char *dest        = job_array(room_bytes);
-    char *source      = job_array(room_bytes);
-    bool good         = true;
+    size_t buffer_bytes = most_bytes * (exchange->has_blocks ? (size_t)job_count : 1);
+    char *dest          = job_array(buffer_bytes);
+    char *source        = job_array(buffer_bytes);
+    bool good           = true;
 
     for (size_t i = 0; good && (i < SIZE_COUNT) && (sizes[i] <= most_bytes); i++) {
         job_progress(exchange->name, i, SIZE_COUNT);

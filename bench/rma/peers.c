@@ -190,7 +190,7 @@ bool rma_peer_compile(const struct bench_run *run, size_t peer, const char *sour
 
 /* ---- which peers are here ---- */
 
-static void ask(const struct bench_run *run, struct bench_peer *peer, size_t p)
+static void describe_peer(const struct bench_run *run, struct bench_peer *peer, size_t p)
 {
     const struct rma_job job = {.words = "describe"};
     const char *family       = rma_peers[p].family;
@@ -230,7 +230,7 @@ static void build(const struct bench_run *run, struct bench_peer *peer, size_t p
         (void)snprintf(peer->version, sizeof(peer->version), "the machine itself");
         if (peer->present && (facts->launcher[0] != '\0')) {
             peer->present = false;
-            ask(run, peer, p);
+            describe_peer(run, peer, p);
         }
         return;
     }
@@ -240,7 +240,7 @@ static void build(const struct bench_run *run, struct bench_peer *peer, size_t p
                        "its compiler does not build a program: %.200s", child.failure);
         return;
     }
-    ask(run, peer, p);
+    describe_peer(run, peer, p);
 }
 
 void rma_peers_find(struct bench_run *run)

@@ -259,7 +259,7 @@ static bool append(struct cli_bytes *bytes, size_t max_bytes, const char *data, 
 }
 
 /* Read once. Closes the descriptor at its end. */
-static void take(int *fd, struct cli_bytes *bytes, size_t max_bytes)
+static void take_output(int *fd, struct cli_bytes *bytes, size_t max_bytes)
 {
     char buffer[16384];
     ssize_t got = read(*fd, buffer, sizeof(buffer));
@@ -292,7 +292,7 @@ static void read_signals(struct run *run)
     }
 }
 
-/* Read what is available, waiting at most @p wait_ms for it; false without data. */
+/* Read the available data, waiting at most @p wait_ms for it; false without data. */
 static bool serve(struct run *run, int wait_ms)
 {
     struct pollfd fds[3] = {
@@ -305,10 +305,10 @@ static bool serve(struct run *run, int wait_ms)
         return false;
     }
     if (fds[0].revents != 0) {
-        take(&run->out[0], &run->result->out, OUT_MAX_BYTES);
+        take_output(&run->out[0], &run->result->out, OUT_MAX_BYTES);
     }
     if (fds[1].revents != 0) {
-        take(&run->error[0], &run->result->error, ERROR_KEPT_BYTES);
+        take_output(&run->error[0], &run->result->error, ERROR_KEPT_BYTES);
     }
     if (fds[2].revents != 0) {
         read_signals(run);
@@ -336,7 +336,7 @@ static bool wait_for_end(struct run *run, double limit_s)
 
 /* ---- its end ---- */
 
-/* Read what is in the pipes. A process outside of the group may keep them open, and write, for
+/* Read the data in the pipes. A process outside of the group may keep them open, and write, for
  * ever. */
 static void drain(struct run *run)
 {

@@ -2,7 +2,7 @@
 #ifndef CMD_COMMON_CLI_H
 #define CMD_COMMON_CLI_H
 
-/* What all programs share. It needs libc alone. */
+/* The code that all programs share. It needs libc alone. */
 
 #include <sched.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* environment.c: environment variables that the programs read themselves, and the environment of
- * what they start. Variables of the libraries are in core/base/option.h and shmem/option.h. */
+ * their children. Variables of the libraries are in core/base/option.h and shmem/option.h. */
 
 /* X(NAME, programs that read it, help text; "" keeps it out of --help) */
 #define CLI_ENVIRONMENT_MAP(X)                                                                     \
@@ -49,7 +49,7 @@ enum cli_variable {
 /* Its value; NULL where it is not set, or in a set-user-id program. */
 const char *cli_environment(enum cli_variable variable);
 
-/* Print what --help says of the variables of this program. */
+/* Print the section of --help on the variables of this program. */
 void cli_environment_print(void);
 
 /* @p base (NULL: this process's environment) without the variables that begin with an element of
@@ -58,7 +58,7 @@ void cli_environment_print(void);
 char **cli_environment_make(char *const *base, const char *const *dropped, char *const *settings);
 
 /* options.c: the command line as a table: a row an option, from which parser and --help are made.
- * Not getopt_long(), which guesses abbreviations and cannot say which option was probably meant.
+ * Not getopt_long(), which guesses abbreviations and does not report the nearest option.
  *
  * "--name value" and "--name=value" are the same; a single letter may have its value attached
  * ("-n4"). The order of options does not matter; the last of two counts. */
@@ -114,7 +114,7 @@ struct cli_option {
 
 struct cli_usage {
     const char *synopsis; /* behind "usage: " */
-    const char *summary;  /* what the program does; NULL: none */
+    const char *summary;  /* the program's purpose; NULL: none */
     const struct cli_option *options;
     size_t option_count;
     const char *version;
@@ -126,7 +126,7 @@ struct cli_usage {
 enum cli_outcome {
     CLI_PARSED,
     CLI_SHOWN,  /* --help, --version or --complete (for shells): its text is on standard output */
-    CLI_REFUSED /* a message has said which word is wrong and why; some values may be set */
+    CLI_REFUSED /* a message has named the wrong word and the reason; some values may be set */
 };
 
 /* Read @p argv from element 1. With operands, *@p operand_p is the index of the first one;
@@ -134,7 +134,7 @@ enum cli_outcome {
 enum cli_outcome cli_parse(const struct cli_usage *usage, int argc, char *const *argv,
                            int *operand_p);
 
-/* Read the value of one option: what cli_parse() does with the word behind it. */
+/* Read the value of one option, as cli_parse() reads the word behind it. */
 bool cli_read_value(const struct cli_option *option, const char *value);
 
 /* A byte count: digits, then k, m, g or t (powers of 1024) or nothing. More than fit is SIZE_MAX.
@@ -181,7 +181,7 @@ struct cli_bytes {
 
 struct cli_result {
     enum cli_end end;
-    int code; /* exit status, or what the work returned; signal number; errno */
+    int code; /* exit status, or the result of the work; signal number; errno */
     double limit_s;
     double wall_s;          /* from before its start to after its end */
     double cpu_s;           /* of it and of the children that it waited for */
@@ -210,7 +210,7 @@ bool cli_follow_parent(pid_t parent);
 /* Zeroed memory; without memory the process ends with status 3, after a message. */
 void *cli_calloc(size_t count, size_t size_bytes);
 
-/* The array with room for @p count + 1 elements, grown in powers of two; the rest is zero. */
+/* The array with space for @p count + 1 elements, grown in powers of two; the rest is zero. */
 void *cli_grow(void *array, size_t count, size_t size_bytes);
 
 /* Append to a text of fixed size, truncating it. */
@@ -235,12 +235,12 @@ void cli_put_xml(FILE *file, const char *text);
 /* Columns of the terminal that the file is, or COLUMNS; 0 where it is no terminal. */
 int cli_width(FILE *file);
 
-/* Bytes of the text, of @p length, that the next line of @p room columns has: it ends between
+/* Bytes of the text, of @p length, that the next line has, of @p columns: it ends between
  * words, and a longer word is cut. Blanks follow, of which the next line has none. */
-size_t cli_line(const char *text, size_t length, size_t room);
+size_t cli_line(const char *text, size_t length, size_t columns);
 
 /* Write the text in lines of at most @p width columns (0: unchanged), broken between words. The
- * rest of a line is indented to its last column where that leaves room, otherwise by four
+ * rest of a line is indented to its last column where that leaves space, otherwise by four
  * blanks. */
 void cli_fold(FILE *file, const char *text, size_t size_bytes, int width);
 
@@ -248,8 +248,8 @@ void cli_fold(FILE *file, const char *text, size_t size_bytes, int width);
 
 struct cli_table {
     size_t column_count;
-    char *align; /* 'l' or 'r' a column, 'L' or 'R' a minor one; what is left is not padded at the
-                    end of a line */
+    char *align; /* 'l' or 'r' a column, 'L' or 'R' a minor one; a left-aligned one is not padded at
+                    the end of a line */
     char **cells;
     size_t cell_count;
 };
@@ -272,7 +272,7 @@ void cli_table_free(struct cli_table *table);
 
 /* Print the rows and free the table. Where it is wider than the terminal, columns without a value
  * are left out, then minor ones from the right, and a line names them. Remarks of the last column,
- * which stand behind two blanks, follow the table where they have no room in it. */
+ * which stand behind two blanks, follow the table where they have no space in it. */
 void cli_table_close(struct cli_table *table, FILE *out);
 
 /* The same, but a table that is wider is printed in parts, each with the first column. */
@@ -288,8 +288,8 @@ bool cli_folder_make(char *path);
 void cli_folder_remove(const char *folder);
 
 /* filter.c: filters of system calls (seccomp) that this process is under: their number where the
- * kernel tells it (Linux 5.9), else whether there are any. By open, read and close, which the
- * loader makes too.
+ * kernel has it (Linux 5.9), else whether there are any. By open, read and close, which the loader
+ * makes too.
  */
 int cli_filter_count(void);
 

@@ -353,7 +353,7 @@ static void print_wrapped(const char *text, int indent)
     }
 }
 
-/* What stands left of an option's help; its length. */
+/* The text left of an option's help; its length. */
 static int format_left(const struct cli_option *option, bool has_letters, char *left, size_t size)
 {
     const char *at  = option->names;
@@ -430,7 +430,7 @@ void cli_print_help(const struct cli_usage *usage)
     }
 }
 
-/* --complete, which shells ask for completions: NAMES|SHAPE|WORDS|HELP of each option. */
+/* --complete, which shells call for completions: NAMES|SHAPE|WORDS|HELP of each option. */
 static void print_completions(const struct cli_usage *usage)
 {
     for (size_t i = 0; i < usage->option_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table.c: columns. Cells are kept until all widths are known. What stands behind two blanks in the
- * last column is a remark: below the table where it would be folded at the end of a long line. */
+/* table.c: columns. Cells are kept until all widths are known. Text behind two blanks in the last
+ * column is a remark: below the table where it would be folded at the end of a long line. */
 
 #include "cmd/common/cli.h"
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static int start_of_last(const struct cli_table *table, const int *widths)
     return start;
 }
 
-/* What is too wide becomes narrower: widths of columns that are left out are 0. */
+/* Columns that are too wide become narrower: widths of columns that are left out are 0. */
 static void leave_out(const struct cli_table *table, int *widths)
 {
     size_t last = table->column_count - 1;

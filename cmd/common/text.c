@@ -29,13 +29,13 @@ void *cli_calloc(size_t count, size_t size_bytes)
 
 void *cli_grow(void *array, size_t count, size_t size_bytes)
 {
-    size_t room = (count == 0) ? 4 : (2 * count);
+    size_t capacity = (count == 0) ? 4 : (2 * count);
 
     if ((count != 0) && ((count < 4) || ((count & (count - 1)) != 0))) {
         return array;
     }
-    array = check(reallocarray(array, room, size_bytes));
-    memset((char *)array + (count * size_bytes), 0, (room - count) * size_bytes);
+    array = check(reallocarray(array, capacity, size_bytes));
+    memset((char *)array + (count * size_bytes), 0, (capacity - count) * size_bytes);
     return array;
 }
 
@@ -141,11 +141,11 @@ int cli_width(FILE *file)
     return (width < WIDTH_LEAST) ? ((width <= 0) ? 0 : WIDTH_LEAST) : (int)width;
 }
 
-size_t cli_line(const char *text, size_t length, size_t room)
+size_t cli_line(const char *text, size_t length, size_t columns)
 {
-    size_t end = room;
+    size_t end = columns;
 
-    if (length <= room) {
+    if (length <= columns) {
         return length;
     }
     while ((end > 0) && (text[end] != ' ')) {
@@ -154,7 +154,7 @@ size_t cli_line(const char *text, size_t length, size_t room)
     while ((end > 0) && (text[end - 1] == ' ')) {
         end--;
     }
-    return (end == 0) ? room : end;
+    return (end == 0) ? columns : end;
 }
 
 /* Start of the text in the last column: after the last two blanks before @p end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main.c: memquery shows which memory the host and its devices can reach, and what an allocation
- * would get. Read options.c, probe/probe.c (why drivers are queried in a child),
- * model/snapshot.c and the file of the answer. */
+/* main.c: memquery shows the memory that the host and its devices can reach, and the result of an
+ * allocation. Read options.c, probe/probe.c (why drivers are queried in a child), model/snapshot.c
+ * and the file of the answer. */
 
 #include "cmd/memquery/measure/measure.h"
 #include <errno.h>

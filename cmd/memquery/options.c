@@ -14,7 +14,7 @@ static const char *const measures[] = {"quick", "full", NULL};
 static const char *const formats[]  = {"table", "json", "csv", "svg", NULL}; /* enum format */
 static const char *const depths[]   = {"safe", "none", "full", NULL};        /* enum probe_depth */
 
-static bool ask(const struct cli_option *option, const char *value)
+static bool choose_mode(const struct cli_option *option, const char *value)
 {
     if (is_asked) {
         cli_complain("%s: one question at a time", option->names);
@@ -28,8 +28,8 @@ static bool ask(const struct cli_option *option, const char *value)
 
 #define QUESTION(name, mode, text, about)                                                          \
     {                                                                                              \
-        .names = (name), .form = CLI_CALL, .read = ask, .constant = (mode), .shape = (text),       \
-        .help = (about)                                                                            \
+        .names = (name), .form = CLI_CALL, .read = choose_mode, .constant = (mode),                \
+        .shape = (text), .help = (about)                                                           \
     }
 
 static const struct cli_option rows[] = {
@@ -99,7 +99,7 @@ static const struct cli_option rows[] = {
               "--measure=full 600)"},
 };
 
-static bool refuse(const char *message)
+static bool refuse_arguments(const char *message)
 {
     cli_complain("%s", message);
     return false;
@@ -111,13 +111,13 @@ static bool complete(struct options *options)
 
     options->measure.full = (measure_words & (1u << FULL)) != 0;
     if (options->measure.wanted && !shows) {
-        return refuse("--measure cannot be combined with a question");
+        return refuse_arguments("--measure cannot be combined with a question");
     }
     if ((options->format >= FORMAT_CSV) && !shows) {
-        return refuse("-o csv and -o svg cannot be combined with a question");
+        return refuse_arguments("-o csv and -o svg cannot be combined with a question");
     }
     if (options->verbose && (options->mode != MODE_CHECK)) {
-        return refuse("--verbose needs --check");
+        return refuse_arguments("--verbose needs --check");
     }
     if (options->timeout_s <= 0) {
         /* A full probe starts the drivers a second time, for each device. */

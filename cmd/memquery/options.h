@@ -9,7 +9,7 @@
 
 enum mode {
     MODE_SHOW,    /* everything, as a table or as JSON */
-    MODE_DEVICES, /* of the same, what devices can do, and by which source */
+    MODE_DEVICES, /* of the same, the capabilities of devices, and their sources */
     MODE_MATRIX,  /* of the same, which device reaches which memory */
     MODE_PLAN,
     MODE_CHECK,
@@ -42,7 +42,7 @@ struct options {
     enum format format;
     struct measure_request measure;
     enum probe_depth probe;
-    bool verbose;     /* --check says why */
+    bool verbose;     /* --check prints why */
     double timeout_s; /* limit of each attempt to probe the machine */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* advice.c: what moves over a window is proportional to how often it is accessed, so memory that is
- * accessed more often has more use of each byte of the fast memory. */
+/* advice.c: the traffic of a window is proportional to the number of its accesses, so memory that
+ * is accessed more often has more use of each byte of the fast memory. */
 
 #include "cmd/memspan-advise/advise.h"
 #include <stdlib.h>

@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* profile.c: what the processes of an advised program wrote: per call site its blocks and how they
- * were used. The file is "memspan-profile 1", then lines "program PATH", "seconds S", "source
- * TEXT", "module PATH" (for each file of code, the program too) and "site COUNT PEAK LIFETIME
- * BYTE-SECONDS ACCESSED EXPOSURE HITS EDGES FRAMES". */
+/* profile.c: the profiles of an advised program's processes: per call site its blocks and their
+ * use. The file is "memspan-profile 1", then lines "program PATH", "seconds S", "source TEXT",
+ * "module PATH" (for each file of code, the program too) and "site COUNT PEAK LIFETIME BYTE-SECONDS
+ * ACCESSED EXPOSURE HITS EDGES FRAMES". */
 
 /* As many characters of a module's name are in a frame. */
 enum { MODULE_NAME_BYTES = 60 };
 
-/* What a site's memory is used for. */
+/* The use of a site's memory. */
 enum use {
     USE_UNKNOWN,   /* no access and no time without one was seen */
     USE_COLD,      /* seldom used */
@@ -39,7 +39,7 @@ struct site {
 
     double rate;       /* advice.c: accesses of a window a second */
     double stream;     /* share of streams; 0 where unknown */
-    enum use use;      /* what it is for */
+    enum use use;      /* its purpose */
     const char *space; /* where it should be; NULL: anywhere */
     char *name;        /* name.c */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main.c: memspan-advise runs a program, sees what its memory is used for, and says where it should
- * be. preload/ is in the program while it runs; profile.c reads what comes back. */
+/* main.c: memspan-advise runs a program, samples the use of its memory, and writes where it should
+ * be. preload/ is in the program while it runs; profile.c reads the result. */
 
 #include "cmd/common/cli.h"
 #include "cmd/memspan-advise/advise.h"
@@ -73,7 +73,7 @@ static const struct cli_usage usage = {
     .version      = MEMSPAN_VERSION_STRING,
     .has_operands = true};
 
-/* What the fast memory of this machine holds; everything when it has one tier. */
+/* The size of this machine's fast memory; everything when it has one tier. */
 static uint64_t fast_bytes(void)
 {
     uint64_t bytes = 0;
@@ -213,7 +213,7 @@ static int advise(char *const *arguments)
     int status             = EXIT_SUCCESS;
     FILE *file             = NULL;
 
-    /* Before the program runs, which may take hours; what is there stays until then. */
+    /* Before the program runs, which may take hours; the old file stays until then. */
     if ((output != NULL) && ((file = fopen(output, "ae")) == NULL)) {
         cli_complain("%s: %s", output, strerror(errno));
         return EXIT_FAILURE;

@@ -14,7 +14,7 @@ struct frame {
     const char *text;
     size_t length;
     size_t sites;
-    char *lines; /* what addr2line says: one "FUNCTION at PATH:LINE" for each inlined function, the
+    char *lines; /* addr2line's output: one "FUNCTION at PATH:LINE" for each inlined function, the
                     innermost first; NULL: nothing */
 };
 
@@ -137,7 +137,7 @@ static void take_lines(struct frame **asked, size_t count, bool of_program, char
     }
 }
 
-/* Ask once for all frames of a file: it takes seconds to read what compilers write of a large one.
+/* Ask once for all frames of a file: it takes seconds to read the debug information of a large one.
  */
 static void ask_addr2line(struct frames *frames, const char *path, bool of_program)
 {
@@ -246,7 +246,7 @@ static char *own_line(const struct frames *frames, const struct frame *own)
 
 /* ---- names ---- */
 
-/* How well a frame tells where its site is. */
+/* How well a frame locates its site. */
 static int merit_of(const struct frame *frame, const char *program)
 {
     const char *outermost = (frame->lines == NULL) ? NULL : strrchr(frame->lines, '\n');

@@ -132,7 +132,7 @@ bool profile_read(struct profile *profile, const char *path)
     struct process process = {0};
     FILE *file             = fopen(path, "re");
     char *line             = NULL;
-    size_t room            = 0;
+    size_t capacity        = 0;
     size_t number          = 0;
     bool good              = true;
 
@@ -140,7 +140,7 @@ bool profile_read(struct profile *profile, const char *path)
         cli_complain("%s: %s", path, strerror(errno));
         return false;
     }
-    while (good && (getline(&line, &room, file) >= 0)) {
+    while (good && (getline(&line, &capacity, file) >= 0)) {
         line[strcspn(line, "\n")] = '\0';
         good =
             (number++ == 0) ? strcmp(line, first_line) == 0 : parse_line(profile, &process, line);

@@ -110,7 +110,7 @@ bool hosts_add_list(struct hosts *hosts, const char *where, const char *text)
     return good;
 }
 
-/* One line of a file. Open MPI's limits beyond the slots say nothing of this job. */
+/* One line of a file. Open MPI's limits beyond the slots do not concern this job. */
 static bool add_line(struct hosts *hosts, const char *where, char *line)
 {
     char *save               = NULL;

@@ -25,7 +25,7 @@ extern char **environ;
 struct words {
     const char **items; /* NULL at the end */
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 static void out_of_memory(void)
@@ -36,9 +36,9 @@ static void out_of_memory(void)
 
 static void add(struct words *words, const char *word)
 {
-    if (words->count + 1 >= words->room) {
-        words->room  = words->room * 2 + 32;
-        words->items = realloc(words->items, words->room * sizeof(*words->items));
+    if (words->count + 1 >= words->capacity) {
+        words->capacity = words->capacity * 2 + 32;
+        words->items    = realloc(words->items, words->capacity * sizeof(*words->items));
         if (words->items == NULL) {
             out_of_memory();
         }
@@ -74,7 +74,7 @@ static bool has(const struct words *words, const char *word)
 
 /* ---- variables ---- */
 
-/* What counts for a PE wherever it runs; srun hands over all. */
+/* Variables that count for a PE wherever it runs; srun passes all of them. */
 static const char *const carried[] = {"SHMEM", "SMA_", "MEMSPAN_",        "UCX_",
                                       "FI_",   "OMP_", "LD_LIBRARY_PATH="};
 
@@ -172,7 +172,7 @@ static void add_host_of_each(struct words *words, const struct options *options)
     add(words, text);
 }
 
-/* What Open MPI's mpirun and PRRTE's prterun have in common. PEs that share a processor, and root,
+/* Options common to Open MPI's mpirun and PRRTE's prterun. PEs that share a processor, and root,
  * are always allowed. Without --bind-to, each host would bind its PEs to the same processors. */
 static void add_mpirun(struct words *words, const struct options *options, bool is_prterun)
 {
@@ -300,7 +300,7 @@ static bool is_on_path(const char *name)
     return false;
 }
 
-/* MPICH's mpirun has that name too, and speaks no PMIx. */
+/* MPICH's mpirun has that name too, and has no PMIx. */
 static bool is_really(const struct launcher *launcher)
 {
     char command[64];

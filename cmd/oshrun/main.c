@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together; PEs on other
- * hosts are started by another launcher. Read memspan/launch.h (what a PE gets), start.c and
+ * hosts are started by another launcher. Read memspan/launch.h (a PE's interface), start.c and
  * watch.c; launcher.c. */
 
 #include "cmd/common/cli.h"

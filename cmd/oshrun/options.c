@@ -134,8 +134,8 @@ static const struct cli_usage usage = {
              "--oversubscribe and --allow-run-as-root are accepted and always on.\n",
     .has_operands = true};
 
-static void refuse(const char *message) __attribute__((noreturn));
-static void refuse(const char *message)
+static void refuse_arguments(const char *message) __attribute__((noreturn));
+static void refuse_arguments(const char *message)
 {
     cli_complain("%s (see --help)", message);
     exit(EXIT_USAGE);
@@ -147,8 +147,9 @@ static void refuse_several(char *const *arguments)
 {
     for (; *arguments != NULL; arguments++) {
         if (strcmp(*arguments, ":") == 0) {
-            refuse("\":\" begins another program of the job, which is not supported: start one "
-                   "program that branches on its PE number; after -- the program gets \":\"");
+            refuse_arguments(
+                "\":\" begins another program of the job, which is not supported: start one "
+                "program that branches on its PE number; after -- the program gets \":\"");
         }
     }
 }
@@ -160,11 +161,12 @@ static void check_hosts(void)
         return;
     }
     if (parsed.launcher != NULL && strcmp(parsed.launcher, "oshrun") == 0) {
-        refuse("--launcher=oshrun starts PEs of this host alone: leave out --hosts, or name "
-               "prterun, mpirun or srun");
+        refuse_arguments(
+            "--launcher=oshrun starts PEs of this host alone: leave out --hosts, or name "
+            "prterun, mpirun or srun");
     }
     if (parsed.pmix == SERVE_OFF) {
-        refuse("--pmix=off: PEs on several hosts find each other by PMIx");
+        refuse_arguments("--pmix=off: PEs on several hosts find each other by PMIx");
     }
     if (parsed.pe_count > parsed.hosts.pe_count) {
         cli_complain("-n %d: the hosts are for %d PEs; give them as HOST:PES", parsed.pe_count,
@@ -195,7 +197,7 @@ void options_parse(int argc, char **argv, struct options *options_p)
         break;
     }
     if (operand >= argc) {
-        refuse("no program given");
+        refuse_arguments("no program given");
     }
     check_hosts();
     if (parsed.launcher != NULL &&

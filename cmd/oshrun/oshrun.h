@@ -83,14 +83,14 @@ struct job {
 /* Creates the job file. False after a message. */
 bool job_open(struct job *job, const struct options *options);
 
-/* State of a PE by the job file and by the PMIx server: attached if either says so. */
+/* State of a PE by the job file and by the PMIx server: attached if either has it so. */
 enum memspan_launch_state job_state(const struct job *job, int pe);
 
 /* Signal every running PE and its process group. */
 void job_signal(const struct job *job, int signal);
 
 /* guard.c: a process that ends the job when the launcher dies without doing so (kill -9). The
- * kernel kills the PEs then, but not what they have started. */
+ * kernel kills the PEs then, but not their children. */
 
 struct guard;
 
@@ -136,8 +136,8 @@ struct server {
 enum server_need { SERVER_USELESS, SERVER_OPTIONAL, SERVER_REQUIRED };
 enum server_need server_need(const char *path, char *library, size_t library_size);
 
-/* Start the server for a job of that name, and fetch the variables for the PEs' environments.
- * The guard removes what it leaves. False with the reason. */
+/* Start the server for a job of that name, and fetch the variables for the PEs' environments. The
+ * guard removes its leftovers. False with the reason. */
 bool server_open(struct server *server, const char *job_id, int pe_count, struct guard *guard,
                  char *reason, size_t reason_size);
 
@@ -176,7 +176,7 @@ void output_enter(const struct output *output, int pe);
 /* In the launcher, after all forks: close the PEs' ends. */
 void output_start(struct output *output);
 
-/* Append descriptors to events (room for output_poll_max of them); returns their number.
+/* Append descriptors to events (space for output_poll_max of them); returns their number.
  * *timeout_ms is lowered where something is due without an event. */
 int output_poll_max(const struct output *output);
 int output_poll(struct output *output, struct pollfd *events, int *timeout_ms);
@@ -228,7 +228,7 @@ char **start_environment(char **settings);
 /* Fork PE number pe with additional variables. False after a message. */
 bool start_pe(const struct starter *starter, struct pe *record, int pe, char *const *variables);
 
-/* watch.c: from the first PE's start to the last one's end: which PE failed, what that means for
+/* watch.c: from the first PE's start to the last one's end: which PE failed, the consequence for
  * the others, and the exit status.
  *
  * A job ends when all its PEs have exited. It is ended (SIGTERM, then SIGKILL) when a PE calls
@@ -262,7 +262,7 @@ void watch_block_signals(sigset_t *before_p);
 int watch_run(struct watch *watch);
 
 /* launcher.c: other launchers: prterun, Open MPI's mpirun and srun start PEs on several hosts. They
- * get what oshrun was given, in their own words. */
+ * get oshrun's arguments, in their own words. */
 
 /* Run the launcher of the options, or the first that is installed, and end as it ends; with status
  * 124 at the time limit. Ends the process with a message when there is none. */

@@ -35,7 +35,7 @@ struct sink {
     int fd;
     char *text;
     size_t used;
-    size_t room;
+    size_t capacity;
     const struct stream *open_line; /* stream of an unfinished line */
     bool is_inherited;
     bool is_broken; /* its reader is gone */
@@ -55,10 +55,10 @@ struct output {
     int null_fd;
 };
 
-/* Room for size bytes after those used. False without memory: output is dropped. */
-static bool reserve(char **text, size_t *room, size_t used, size_t size)
+/* Space for size bytes after those used. False without memory: output is dropped. */
+static bool reserve(char **text, size_t *capacity, size_t used, size_t size)
 {
-    if (used + size <= *room) {
+    if (used + size <= *capacity) {
         return true;
     }
     size_t wanted = (used + size) * 2;
@@ -66,14 +66,15 @@ static bool reserve(char **text, size_t *room, size_t used, size_t size)
     if (larger == NULL) {
         return false;
     }
-    *text = larger;
-    *room = wanted;
+    *text     = larger;
+    *capacity = wanted;
     return true;
 }
 
 static void append(struct sink *sink, const char *text, size_t size)
 {
-    if (!sink->is_broken && !sink->is_lost && reserve(&sink->text, &sink->room, sink->used, size)) {
+    if (!sink->is_broken && !sink->is_lost &&
+        reserve(&sink->text, &sink->capacity, sink->used, size)) {
         memcpy(sink->text + sink->used, text, size);
         sink->used += size;
     }
@@ -104,7 +105,8 @@ static void flush_start(const struct output *output, struct stream *stream)
     }
 }
 
-static void take(const struct output *output, struct stream *stream, const char *text, size_t size)
+static void take_text(const struct output *output, struct stream *stream, const char *text,
+                      size_t size)
 {
     while (size > 0) {
         const char *newline = memchr(text, '\n', size);
@@ -143,7 +145,7 @@ static void read_stream(const struct output *output, struct stream *stream)
     static char text[READ_BYTES]; /* the stack may be small (ulimit -s) */
     ssize_t size = read(stream->fd, text, sizeof(text));
     if (size > 0) {
-        take(output, stream, text, (size_t)size);
+        take_text(output, stream, text, (size_t)size);
     } else if (size == 0 || (errno != EINTR && errno != EAGAIN)) {
         close_stream(output, stream);
     }

@@ -22,24 +22,24 @@
 /* Everything written until the end is closed, with a NUL after it; NULL without memory or data. */
 static char *read_all(int fd, size_t *size_p)
 {
-    size_t room = 65536;
-    size_t used = 0;
-    char *text  = malloc(room);
+    size_t capacity = 65536;
+    size_t used     = 0;
+    char *text      = malloc(capacity);
     while (text != NULL) {
         struct pollfd event = {.fd = fd, .events = POLLIN};
         if (poll(&event, 1, START_TIMEOUT_MS) == 0) {
             break;
         }
-        ssize_t size = read(fd, text + used, room - used - 1);
+        ssize_t size = read(fd, text + used, capacity - used - 1);
         if (size <= 0 && !(size < 0 && errno == EINTR)) {
             text[used] = '\0';
             *size_p    = used;
             return text;
         }
         used += size > 0 ? (size_t)size : 0;
-        if (room - used < 4096) {
-            room *= 2;
-            char *larger = realloc(text, room);
+        if (capacity - used < 4096) {
+            capacity *= 2;
+            char *larger = realloc(text, capacity);
             if (larger == NULL) {
                 break;
             }

@@ -24,7 +24,8 @@ enum { WAITING_MAX = 128, MESSAGE_MAX = 8192 };
 #define MESSAGE_TIMEOUT_S 2.0
 #define PLACE_S           0.5
 
-/* PMIx's header of a message, in the order of bytes of the machine until both know each other. */
+/* PMIx's header of a message, in the order of bytes of the machine until both have identified each
+ * other. */
 struct header {
     int32_t peer;
     uint32_t tag;
@@ -36,7 +37,7 @@ struct header {
 struct gate {
     int socket;
     int passed_fd; /* of the pipe, to write */
-    int taken_fd;  /* of the pipe, to read: the number that libpmix knows */
+    int taken_fd;  /* of the pipe, to read: libpmix's number of it */
     int count;
     struct {
         int fd;
@@ -120,7 +121,7 @@ static void take_new(void)
     }
 }
 
-/* As accept() returns it. What libpmix gets later may be shorter than the first message. */
+/* As accept() returns it. The message that libpmix gets later may be shorter than the first one. */
 static bool pass(int fd)
 {
     set_wanted(fd, 1);

@@ -301,7 +301,7 @@ static void answer_pe(FILE *answer, const char *job_id, uint32_t pe)
     fputc('\0', answer);
 }
 
-/* The launcher's end of the socket closes when it is done, or dies. Then what PEs have left is
+/* The launcher's end of the socket closes when it is done, or dies. Then the leftovers of PEs are
  * removed; the process is ended if the library hangs. */
 static void wait_for_end(const char *job_id) __attribute__((noreturn));
 static void wait_for_end(const char *job_id)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Variables of other launchers for their own processes. What users set for MPI (OMPI_MCA_*)
- * stays. */
+/* Variables of other launchers for their own processes. Users' variables for MPI (OMPI_MCA_*) stay.
+ */
 static const char *const foreign[] = {"PMIX_NAMESPACE=",
                                       "PMIX_RANK=",
                                       "PMIX_SERVER_",
@@ -87,7 +87,7 @@ const char *start_find(const char *program)
     exit(EXIT_NOT_FOUND);
 }
 
-/* In the child: undo what the launcher has changed for itself. */
+/* In the child: undo the changes that the launcher has made for itself. */
 static void restore(const struct starter *starter)
 {
     setrlimit(RLIMIT_NOFILE, &starter->files);

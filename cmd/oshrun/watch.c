@@ -160,7 +160,7 @@ static void handle_signal(struct watch *watch, const struct pe *record, int pe)
     end_job(watch, 128 + number, false);
 }
 
-/* Decide what the end of a PE means for the job. */
+/* Decide whether the end of a PE ends the job. */
 static void handle_exit(struct watch *watch, int pe)
 {
     const struct pe *record = &watch->job->pes[pe];

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Calls that this thread is in: exit() may be called in one, by a handler of a signal. The first
- * DEPTH_MAX are known by name. */
+ * DEPTH_MAX have their names recorded. */
 static _Thread_local unsigned depth;
 static _Thread_local const struct msp_calls *inside[DEPTH_MAX];
 static _Thread_local const struct msp_calls *held;

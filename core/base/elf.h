@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_BASE_ELF_H
 #define MEMSPAN_CORE_BASE_ELF_H
 
-/* What the file of a program or library says of an address of code: the function, from its symbol
- * tables, and the line of source, from its line table (DWARF 2 to 5; not from one that is
+/* The facts about an address of code in the file of its program or library: the function, from its
+ * symbol tables, and the line of source, from its line table (DWARF 2 to 5; not from one that is
  * compressed or in another file).
  *
  * Signal handlers call this: it makes system calls, and takes no lock and no memory. The file may

@@ -28,7 +28,7 @@ static size_t left(const struct reader *r)
 }
 
 /* The next bytes as a reader of their own. */
-static struct reader take(struct reader *r, uint64_t size_bytes)
+static struct reader take_bytes(struct reader *r, uint64_t size_bytes)
 {
     struct reader part = {r->at, r->at + ((size_bytes > left(r)) ? 0 : size_bytes)};
 
@@ -38,7 +38,7 @@ static struct reader take(struct reader *r, uint64_t size_bytes)
 
 static uint64_t take_number(struct reader *r, size_t size_bytes)
 {
-    struct reader part = take(r, size_bytes);
+    struct reader part = take_bytes(r, size_bytes);
     uint64_t number    = 0;
 
     memcpy(&number, part.at, (left(&part) < sizeof(number)) ? left(&part) : sizeof(number));
@@ -103,22 +103,22 @@ static bool next_unit(struct reader *table, struct unit *unit_p)
         u.offset_bytes = 8;
         size           = take_number(table, 8);
     }
-    all       = take(table, size);
+    all       = take_bytes(table, size);
     u.version = (unsigned)take_number(&all, 2);
     if (u.version >= 5) {
-        (void)take(&all, 2); /* sizes of an address and of a segment */
+        (void)take_bytes(&all, 2); /* sizes of an address and of a segment */
     }
-    u.names      = take(&all, take_number(&all, u.offset_bytes));
+    u.names      = take_bytes(&all, take_number(&all, u.offset_bytes));
     u.program    = all;
     u.step_bytes = (unsigned)take_number(&u.names, 1);
     if (u.version >= 4) {
-        (void)take(&u.names, 1); /* operations of an instruction: one */
+        (void)take_bytes(&u.names, 1); /* operations of an instruction: one */
     }
-    (void)take(&u.names, 1); /* whether rows are statements at first */
+    (void)take_bytes(&u.names, 1); /* whether rows are statements at first */
     u.line_base   = (signed char)take_number(&u.names, 1);
     u.line_range  = (unsigned)take_number(&u.names, 1);
     u.opcode_base = (unsigned)take_number(&u.names, 1);
-    u.operands    = take(&u.names, (u.opcode_base > 0) ? u.opcode_base - 1 : 0);
+    u.operands    = take_bytes(&u.names, (u.opcode_base > 0) ? u.opcode_base - 1 : 0);
     if ((u.version < 2) || (u.version > 5) || (u.line_range == 0)) {
         u.program.at = u.program.end; /* it makes no row */
     }
@@ -126,7 +126,7 @@ static bool next_unit(struct reader *table, struct unit *unit_p)
     return left(&u.names) > 0;
 }
 
-/* The state of the machine; what is to be copied at a row. */
+/* The state of the machine, which each row copies. */
 struct row {
     uint64_t address;
     uint64_t file;
@@ -144,7 +144,7 @@ static void advance(const struct unit *u, struct row *row, unsigned opcode)
 
 static enum step do_extended(struct reader *r, struct row *row)
 {
-    struct reader part = take(r, take_unsigned(r));
+    struct reader part = take_bytes(r, take_unsigned(r));
 
     switch (take_number(&part, 1)) {
     case 1:
@@ -243,7 +243,7 @@ static const char *text_of(const struct msp_elf *elf, const char *section, uint6
     return take_text(&r);
 }
 
-/* An attribute of that form; its text or "". What is of an unknown form ends the reader. */
+/* An attribute of that form; its text or "". A field of an unknown form ends the reader. */
 static const char *take_form(const struct msp_elf *elf, const struct unit *u, struct reader *r,
                              uint64_t form)
 {
@@ -258,18 +258,18 @@ static const char *take_form(const struct msp_elf *elf, const struct unit *u, st
         (void)take_unsigned(r);
         break;
     case FORM_BLOCK:
-        (void)take(r, take_unsigned(r));
+        (void)take_bytes(r, take_unsigned(r));
         break;
     case FORM_DATA1:
     case FORM_DATA2:
     case FORM_DATA4:
     case FORM_DATA8:
     case FORM_DATA16:
-        (void)take(r, (form == FORM_DATA1)   ? 1
-                      : (form == FORM_DATA2) ? 2
-                      : (form == FORM_DATA4) ? 4
-                      : (form == FORM_DATA8) ? 8
-                                             : 16);
+        (void)take_bytes(r, (form == FORM_DATA1)   ? 1
+                            : (form == FORM_DATA2) ? 2
+                            : (form == FORM_DATA4) ? 4
+                            : (form == FORM_DATA8) ? 8
+                                                   : 16);
         break;
     default:
         r->at = r->end;

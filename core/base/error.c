@@ -102,7 +102,7 @@ static struct state *get_state(void)
     return MSP_LIKELY(own != NULL) ? own : make_state();
 }
 
-/* What threads without a state have. */
+/* The record of threads without a state. */
 static const memspan_error_t *bare_record(void)
 {
     switch (bare_status) {

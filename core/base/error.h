@@ -30,8 +30,8 @@ memspan_status_t msp_error_native_va(memspan_status_t status, const char *backen
 memspan_status_t msp_error_hint(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold));
 
-/* Record that @p bytes are more than what is left of a limit. For refusals that a program gets in
- * its inner loop: only numbers are kept, and formatted when the error is read. */
+/* Record that @p bytes are more than the rest of a limit. For refusals that a program gets in its
+ * inner loop: only numbers are kept, and formatted when the error is read. */
 memspan_status_t msp_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes);
 
 /* The status of the calling thread's record; cheap, as no words are made. */
@@ -53,8 +53,9 @@ struct msp_error_saved {
 void msp_error_save(struct msp_error_saved *saved);
 void msp_error_restore(const struct msp_error_saved *saved);
 
-/* Write @p from over the caller's structure, whose first member says how much of it the caller
- * knows: older callers get a prefix, newer ones zeros. MEMSPAN_ERR_INVALID when it was not set. */
+/* Write @p from over the caller's structure, whose first member is its size in the caller's
+ * version: older callers get a prefix, newer ones zeros. MEMSPAN_ERR_INVALID when it was not set.
+ */
 memspan_status_t msp_struct_write(void *to, const void *from, size_t size);
 
 #endif /* MEMSPAN_CORE_BASE_ERROR_H */

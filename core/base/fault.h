@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_BASE_FAULT_H
 #define MEMSPAN_CORE_BASE_FAULT_H
 
-/* What a handler of SIGSEGV asks of the signal, and how it hands over to the handler that had the
- * signal before. All is inline: device processes of emulated devices have no C library to call. */
+/* The facts that a handler of SIGSEGV reads from the signal, and the call of the earlier handler.
+ * All is inline: device processes of emulated devices have no C library to call. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 
 enum msp_fault_access { MSP_FAULT_READ, MSP_FAULT_WRITE, MSP_FAULT_UNKNOWN };
 
-/* The third argument of a handler: the address of the instruction, and what it did. */
+/* The third argument of a handler: the address of the instruction, and its access. */
 static inline uintptr_t msp_fault_pc(const void *context);
 static inline enum msp_fault_access msp_fault_access(const void *context);
 
-/* Do what @p earlier would have done with the signal. The standard action comes into force when the
+/* Handle the signal as @p earlier would have done. The standard action comes into force when the
  * instruction strikes again; a signal that another process or thread sent is raised again. */
 static inline void msp_fault_pass_on(const struct sigaction *earlier, int number, siginfo_t *info,
                                      void *context);

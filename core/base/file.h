@@ -17,7 +17,7 @@ ssize_t msp_file_read(const char *path, char *buffer, size_t size);
 bool msp_file_number(const char *path, uint64_t *value_p);
 
 /* The number after the first "name" of a text of lines "name: 12 kB" or "name 12", in bytes where
- * the line says kB. False when there is no such line. */
+ * the line has kB. False when there is no such line. */
 bool msp_text_field(const char *text, const char *name, uint64_t *value_p);
 
 /* The text after "name" up to the end of its line, blanks and colon skipped. Empty when there is
@@ -25,7 +25,7 @@ bool msp_text_field(const char *text, const char *name, uint64_t *value_p);
 void msp_text_line(const char *text, const char *name, char *value, size_t value_size);
 
 /* Next number of a list of ranges "0-3,8": advances *cursor. Begin with a cursor that holds the
- * text and next = 0, last = -1. False at the end or at what is no such list. */
+ * text and next = 0, last = -1. False at the end or at text that is no such list. */
 struct msp_list_cursor {
     const char *text;
     long next;

@@ -2,12 +2,12 @@
 #ifndef MEMSPAN_CORE_BASE_FORK_H
 #define MEMSPAN_CORE_BASE_FORK_H
 
-/* What is done around fork(), so that the child of a threaded process can use host memory: locks
- * are held while the process forks, so none stays held by a thread that the child does not have.
+/* The work around fork(), so that the child of a threaded process can use host memory: locks are
+ * held while the process forks, so none stays held by a thread that the child does not have.
  *
- * Each room lists what is its own: an item is a constant in the section "msp_fork", which the
- * linker makes an array of. So nothing has to be registered, and base knows no room. Items are
- * done in ascending rank before a fork, and in descending rank after it. */
+ * Each room lists its own items: an item is a constant in the section "msp_fork", which the linker
+ * makes an array of. So nothing has to be registered, and base names no room. Items are done in
+ * ascending rank before a fork, and in descending rank after it. */
 
 #include "core/base/lock.h"
 

@@ -38,7 +38,7 @@ void msp_log_line(enum memspan_log_level level, const char *subject, const char 
     }
     line[n] = '\n';
     if (write(STDERR_FILENO, line, (size_t)n + 1) < 0) {
-        /* Nowhere left to say so. */
+        /* There is nowhere left to report it. */
     }
     errno = saved_errno;
 }

@@ -2,12 +2,12 @@
 #ifndef MEMSPAN_CORE_BASE_LOG_H
 #define MEMSPAN_CORE_BASE_LOG_H
 
-/* Lines on standard error, by level (enum memspan_log_level says what each is for) and subject
+/* Lines on standard error, by level (enum memspan_log_level has the use of each) and subject
  * ("core", "omp", a backend's name). Off costs one load and one branch; errno survives. */
 
 #include <memspan/backend.h> /* enum memspan_log_level */
 
-/* The level in force; -1 until the first line asks the options for it. */
+/* The level in force; -1 until the first line reads the options. */
 extern int msp_log_level_in_force;
 
 /* True when @p level is printed. */

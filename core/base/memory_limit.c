@@ -2,7 +2,7 @@
 /* memory_limit.c: the machine's total means little inside a container: the smallest limit of the
  * control groups that enclose the process counts, of version 1 and of version 2, from its own group
  * up to the root. Inside a container the path in /proc/self/cgroup may name groups that are not
- * visible; then the root of what is mounted is the container's own group. */
+ * visible; then the root of the mount is the container's own group. */
 
 #include "core/base/memory_limit.h"
 #include "core/base/file.h"
@@ -34,7 +34,7 @@ static void apply_group(const struct cgroup_form *form, const char *group,
     uint64_t limit;
     uint64_t usage    = 0;
     uint64_t inactive = 0;
-    uint64_t room;
+    uint64_t free_bytes;
 
     snprintf(path, sizeof(path), "%s%s/%s", form->root, group, form->limit);
     if (!msp_file_number(path, &limit)) {
@@ -54,9 +54,9 @@ static void apply_group(const struct cgroup_form *form, const char *group,
         msp_text_field(statistics, form->inactive, &inactive);
     }
     usage -= (inactive < usage) ? inactive : usage;
-    room = (limit > usage) ? limit - usage : 0;
-    if (room < limits->free_bytes) {
-        limits->free_bytes = room;
+    free_bytes = (limit > usage) ? limit - usage : 0;
+    if (free_bytes < limits->free_bytes) {
+        limits->free_bytes = free_bytes;
     }
 }
 

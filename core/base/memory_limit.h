@@ -11,7 +11,7 @@ struct msp_memory_limits {
     uint64_t total_bytes;    /* the machine's */
     uint64_t capacity_bytes; /* the machine's memory, or less by a cgroup */
     uint64_t free_bytes;     /* available now, page cache that would be given up counted in */
-    const char *source;      /* who says so */
+    const char *source;      /* the source */
 };
 
 /* Read anew at each call: a few small files. */

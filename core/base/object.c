@@ -228,7 +228,7 @@ struct name_search {
     msp_object_accept_t *accept;
     const void *argument;
     bool passed;      /* next: this library was seen */
-    uintptr_t before; /* next: what was found before it */
+    uintptr_t before; /* next: the object found before it */
     uintptr_t found;
 };
 
@@ -268,7 +268,7 @@ static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
         search->passed = true;
         return 0;
     }
-    /* Not in the program itself: it has what it defines. */
+    /* Not in the program itself: its own definitions are there. */
     if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0') ||
         (!search->passed && (search->before != 0)) || !read_tables(info, &t)) {
         return 0;
@@ -457,7 +457,7 @@ bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *addres
         return false;
     }
     if (!search.is_bound) {
-        /* What the program started with is bound in load order. */
+        /* Objects that the program started with are bound in load order. */
         search.address = is_dependency(object, msp_object_program())
                              ? msp_object_next(search.name)
                              : (uintptr_t)dlsym(RTLD_DEFAULT, search.name);

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_BASE_OBJECT_H
 #define MEMSPAN_CORE_BASE_OBJECT_H
 
-/* Shared objects that the dynamic linker has loaded: which one holds an address, what it defines,
- * what it depends on.
+/* Shared objects that the dynamic linker has loaded: the one that holds an address, its
+ * definitions, its dependencies.
  *
  * The answers are read from the objects' own tables under the lock of dl_iterate_phdr(), which the
  * linker holds for moments. dlopen(), dlsym() and dladdr() take another lock, which the linker
@@ -49,7 +49,7 @@ size_t msp_object_scope(msp_object_t object, msp_object_t *scope);
  * that it takes from others. False when it takes none, or the linker has not bound the name yet and
  * nothing that is visible everywhere defines it.
  *
- * An unbound name of an object that the program opened is asked of dlsym(): not where a lock is
+ * An unbound name of an object that the program opened is looked up by dlsym(): not where a lock is
  * held. */
 bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *address_p);
 

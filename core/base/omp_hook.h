@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_CORE_BASE_OMP_HOOK_H
 #define MEMSPAN_CORE_BASE_OMP_HOOK_H
 
-/* What the rooms below OpenMP ask of it. These are weak references, which core/omp defines: the
- * first call of a program need not be one of OpenMP, so a registration could come too late, and a
- * call stays direct. In a library without core/omp they are NULL; the inline functions say what
- * holds then (tests/layers/without_omp.c). */
+/* The calls from the rooms below OpenMP into it. These are weak references, which core/omp defines:
+ * the first call of a program need not be one of OpenMP, so a registration could come too late, and
+ * a call stays direct. In a library without core/omp they are NULL; the inline functions have the
+ * result for that case (tests/layers/without_omp.c). */
 
 #include <memspan/allocator.h>
 #include <memspan/backend.h> /* memspan_part_t */
@@ -20,16 +20,16 @@ MSP_OF_OMP memspan_allocator_h msp_omp_default_allocator(void);
 MSP_OF_OMP uint64_t msp_omp_allocator_scope(bool team);
 MSP_OF_OMP memspan_allocator_h msp_omp_allocator_of_vendor(memspan_allocator_h allocator);
 
-/* The default allocator of the calling task (def-allocator-var); may be a handle that only the
- * OpenMP runtime knows. */
+/* The default allocator of the calling task (def-allocator-var); may be a handle of the OpenMP
+ * runtime's own. */
 static inline memspan_allocator_h msp_allocator_default(void)
 {
     return (msp_omp_default_allocator == NULL) ? MEMSPAN_ALLOCATOR_DEFAULT
                                                : msp_omp_default_allocator();
 }
 
-/* Which parallel team (access pteam) or contention group (cgroup) the calling thread is in, as a
- * number. */
+/* The parallel team (access pteam) or contention group (cgroup) of the calling thread, as a number.
+ */
 static inline uint64_t msp_allocator_scope(bool team)
 {
     return (msp_omp_allocator_scope == NULL) ? 0 : msp_omp_allocator_scope(team);

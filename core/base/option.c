@@ -3,7 +3,7 @@
  *
  * Every row is parsed at first use of any, those of backends when they are added. Problems are kept
  * for memquery --config and logged as errors, once: a misspelt variable is the commonest reason for
- * "it ignores what I set". */
+ * "it ignores my setting". */
 
 #include "core/base/option.h"
 #include "core/base/error.h"
@@ -36,7 +36,7 @@ static msp_lock_t problem_lock =
 static atomic_bool ready;
 static msp_lock_t ready_lock = MSP_LOCK_INIT(MSP_RANK_OPTIONS);
 
-/* Keeps the sentence and returns where it is kept; NULL when no room is left. */
+/* Keeps the sentence and returns where it is kept; NULL when no space is left. */
 static const char *add_problem(const char *format, va_list args)
 {
     char *problem = NULL;
@@ -70,7 +70,7 @@ static bool is_in_range(int i)
             (size <= (UINT64_C(1) << 30)));
 }
 
-/* The environment's value counts as unset. @p problem: NULL where no room was left for it. */
+/* The environment's value counts as unset. @p problem: NULL where no space was left for it. */
 static void refuse_row(int i, const char *problem)
 {
     msp_variable_reset(&rows[i], &values[i]);
@@ -181,7 +181,7 @@ static bool is_name_of(const char *name, const char *backend)
     return (name[length + i] == '_') && (name[length + i + 1] != '\0');
 }
 
-/* Ready, and its lock held. What is wrong with the row; NULL: it was added. */
+/* Ready, and its lock held. The mistake in the row; NULL: it was added. */
 static const char *add_row(const char *backend, const memspan_backend_option_t *option)
 {
     int i = atomic_load(&row_count);

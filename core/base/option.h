@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_BASE_OPTION_H
 
 /* The table of this library's environment variables. To add one, add a row. Rows of backends
- * (memspan_backend_t::options) follow when the backends are known. The code that reads a TEXT
+ * (memspan_backend_t::options) follow when the backends are loaded. The code that reads a TEXT
  * checks it, see msp_option_refuse(). */
 
 #include "core/base/variable.h"
@@ -88,10 +88,10 @@ int msp_option_find(const char *variable);
 /* Add the options of a backend. One that is unsound, or there already, is logged and left out. */
 void msp_option_add(const char *backend, const memspan_backend_option_t *options, size_t count);
 
-/* All options are known: names in the environment that are none become problems, once. */
+/* All options are registered: names in the environment that are none become problems, once. */
 void msp_option_check_names(void);
 
-/* What memspan_option_count() and its neighbours say of what is known. */
+/* The list behind memspan_option_count() and its neighbours. */
 int msp_option_known(void);
 memspan_status_t msp_option_describe(int index, memspan_option_info_t *info_p);
 int msp_option_problem_count(void);

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_BASE_PLATFORM_H
 #define MEMSPAN_CORE_BASE_PLATFORM_H
 
-/* What differs between compilers and processors, in one place. */
+/* Differences between compilers and processors, in one place. */
 
 #include <assert.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #define MSP_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MSP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Of functions that are a few instructions of another one, whatever the compiler thinks. */
+/* Of functions that are a few instructions of another one, against the compiler's own choice. */
 #define MSP_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Of variables that the fast paths read: without it, a declaration alone is reached by way of a
@@ -59,7 +59,7 @@ static inline size_t msp_round_up(size_t n, size_t power_of_two)
     return (n > SIZE_MAX - mask) ? 0 : ((n + mask) & ~mask);
 }
 
-/* Size of a base page, asked once. Two threads may both ask; they get the same answer. */
+/* Size of a base page, read once. Two threads may both read it; they get the same value. */
 static inline size_t msp_page_size(void)
 {
     static size_t page_size;

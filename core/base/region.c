@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region.c: who wants to know of target regions. */
+/* region.c: the watchers of target regions. */
 
 #include "core/base/region.h"
 #include "core/base/omp_hook.h"

@@ -36,7 +36,7 @@ static inline const struct msp_region_watcher *msp_region_watched(void)
     return atomic_load_explicit(&msp_region_watchers, memory_order_acquire);
 }
 
-/* Around whatever the runtime does on its device @p number. Returns what leave() needs. */
+/* Around the runtime's work on its device @p number. Returns the argument for leave(). */
 static inline const struct msp_region_watcher *msp_region_enter(int number)
 {
     const struct msp_region_watcher *w = msp_region_watched();

@@ -12,7 +12,7 @@ typedef void msp_report_fn(const char *text, size_t length);
 /* To standard error; on a thread that collects, to its function. */
 void msp_report_write(const char *text, size_t length);
 
-/* What the calling thread reports from now on is given to @p collect, to be part of another report;
+/* Reports of the calling thread from now on are given to @p collect, to be part of another report;
  * NULL: no more. One thread at a time. */
 void msp_report_collect(msp_report_fn *collect);
 

@@ -14,7 +14,7 @@ struct work {
     struct msp_error_saved error;
 };
 
-bool msp_stack_has_room(void)
+bool msp_stack_has_capacity(void)
 {
     const char *here = __builtin_frame_address(0);
     pthread_attr_t attributes;
@@ -57,7 +57,7 @@ static bool start(struct work *work, pthread_t *thread_p)
 
 void msp_stack_run(msp_stack_body_t *body, void *argument)
 {
-    struct work *work = msp_stack_has_room() ? NULL : malloc(sizeof(*work));
+    struct work *work = msp_stack_has_capacity() ? NULL : malloc(sizeof(*work));
     pthread_t thread;
 
     if (work == NULL) {

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /* Whether the calling thread's stack has 128 KiB left; true also when its bounds are not known. */
-bool msp_stack_has_room(void);
+bool msp_stack_has_capacity(void);
 
 typedef void msp_stack_body_t(void *argument);
 
 /* Call @p body: on a thread made for it, which is waited for, where the calling thread's stack has
- * no such room. The calling thread has the error record that body leaves. Locks that the
+ * no such space. The calling thread has the error record that body leaves. Locks that the
  * caller holds stay the caller's: body takes none of them. */
 void msp_stack_run(msp_stack_body_t *body, void *argument);
 

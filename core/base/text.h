@@ -20,7 +20,7 @@ bool msp_text_to_int(const char *text, size_t length, int *value_p);
  * longer texts count as far away. */
 unsigned msp_text_distance(const char *a, const char *b);
 
-/* The candidate nearest to @p word, or NULL when none is near enough to be what was meant.
+/* The candidate nearest to @p word, or NULL when none is near enough to be a misspelling of it.
  * @p next returns candidate i, NULL after the last. */
 const char *msp_text_nearest(const char *word, const char *(*next)(size_t i));
 

@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_CORE_BASE_TRUST_H
 #define MEMSPAN_CORE_BASE_TRUST_H
 
-/* Whether the environment may decide what code this process loads. It may not where the process
+/* Whether the environment may decide which code this process loads. It may not where the process
  * has more rights than the user who started it (set-user-id, set-group-id, file capabilities; the
- * kernel says so by AT_SECURE): drivers, hwloc and PMIx load what the environment names, so such a
- * process opens none of them. Header only, because both libraries ask. */
+ * kernel marks it by AT_SECURE): drivers, hwloc and PMIx load libraries that the environment names,
+ * so such a process opens none of them. Header only, because both libraries use it. */
 
 #include <stdbool.h>
 #include <sys/auxv.h>

@@ -4,7 +4,7 @@
 
 /* Environment variables: a row of a table, the value of one, and the only reader of the
  * environment. No state: the tables of both libraries (core/base/option.h, shmem/option.h) keep the
- * values, and decide when they are read and what a malformed one leads to. */
+ * values, and decide when they are read and how a malformed one is handled. */
 
 #include <memspan/backend.h>
 #include <memspan/config.h>

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Stacks of more frames are told apart by the innermost ones. */
+/* Stacks of more frames differ by the innermost ones. */
 enum { BUILD_BYTES = 4, FRAMES_SHOWN = 12 };
 
 static const char own_name[] = "libmemspan"; /* and libraries of its tools */

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What freed blocks may hold back. */
+/* The limit of the quarantine. */
 #define QUARANTINE_BYTES_MAX ((uint64_t)64 << 20)
 enum {
     QUARANTINE_COUNT_MAX = 1 << 16,
@@ -62,7 +62,7 @@ static bool is_inherited(const struct msp_guard_block *b)
            ((b->zone.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
 }
 
-/* What a block in quarantine costs. Closed pages hold addresses, hardly memory. */
+/* The bytes that a block in quarantine costs. Closed pages hold addresses, hardly memory. */
 static uint64_t quarantine_cost(const struct msp_guard_block *b)
 {
     if (b->returned) {
@@ -188,8 +188,8 @@ static bool is_shortage(memspan_status_t status)
 
 /* The store's memory for a zone; where there is too little, without those that wait, and then
  * without a red zone. */
-static memspan_status_t take(struct msp_red_zone *zone, const struct msp_request *request,
-                             bool *zeroed_p, void **raw_p)
+static memspan_status_t take_zone(struct msp_red_zone *zone, const struct msp_request *request,
+                                  bool *zeroed_p, void **raw_p)
 {
     bool zeroed             = *zeroed_p;
     memspan_status_t status = take_once(zone, request, &zeroed, raw_p);
@@ -257,14 +257,14 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
     if (b == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a guarded block's record");
     }
-    /* What is divided into parts has the size of their sum. */
+    /* A block divided into parts has the size of their sum. */
     if ((request->parts != NULL) ||
         !msp_red_zone_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
                            pages, &b->zone)) {
         msp_red_zone_plan_bare(request->provider, request->owner.requested_bytes,
                                request->align_bytes, request->size_bytes, &b->zone);
     }
-    status = take(&b->zone, request, zeroed_p, &raw);
+    status = take_zone(&b->zone, request, zeroed_p, &raw);
     if (status != MEMSPAN_OK) {
         settle(b, pages, false);
         return status;
@@ -358,7 +358,7 @@ memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_o
     *owner_p = b->owner;
     if (!is_inherited(b) && !msp_red_zone_check(&b->zone, false, &finding.damage)) {
         copy          = *b;
-        copy.freed    = false; /* that is what is being done */
+        copy.freed    = false; /* the caller is doing that */
         finding.block = &copy;
         msp_guard_report(&finding);
     }
@@ -429,7 +429,7 @@ void msp_guard_refused(const void *address, const char *call)
     if (b == NULL) {
         finding.fault = (msp_store_chunk(address) != NULL) ? MSP_GUARD_WILD : MSP_GUARD_STRANGER;
         if (msp_store_find(address, &view)) {
-            return; /* a block from before the guard was on: the caller says what is wrong */
+            return; /* a block from before the guard was on: the caller reports the mistake */
         }
     } else if (copy.zone.address != address) {
         finding.fault = MSP_GUARD_INTERIOR;
@@ -501,7 +501,7 @@ void msp_guard_describe(const void *address)
 enum { LEAKS_SHOWN = 20 };
 
 /* Adds a block to those of the same place. False when there is no memory. */
-static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room,
+static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *capacity,
                      const struct msp_guard_block *b)
 {
     struct msp_guard_leak *more;
@@ -518,13 +518,13 @@ static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room
             return true;
         }
     }
-    if (*groups == *room) {
-        more = realloc(*leaks, (*room * 2 + 16) * sizeof(**leaks));
+    if (*groups == *capacity) {
+        more = realloc(*leaks, (*capacity * 2 + 16) * sizeof(**leaks));
         if (more == NULL) {
             return false;
         }
-        *leaks = more;
-        *room  = *room * 2 + 16;
+        *leaks    = more;
+        *capacity = *capacity * 2 + 16;
     }
     (*leaks)[(*groups)++] = (struct msp_guard_leak){*b, 1, b->zone.size_bytes};
     return true;
@@ -542,18 +542,18 @@ static void tell_leaks(void)
 {
     struct msp_guard_leak *leaks = NULL;
     const struct msp_guard_block *b;
-    pid_t here     = getpid(); /* what a parent allocated is the parent's to free */
-    uint64_t count = 0;
-    uint64_t bytes = 0;
-    size_t groups  = 0;
-    size_t room    = 0;
+    pid_t here      = getpid(); /* a parent's blocks are the parent's to free */
+    uint64_t count  = 0;
+    uint64_t bytes  = 0;
+    size_t groups   = 0;
+    size_t capacity = 0;
 
     msp_lock(&guard_lock);
     for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->zone.raw)) {
         if (!b->freed && (b->process == here)) {
             count++;
             bytes += b->zone.size_bytes;
-            add_leak(&leaks, &groups, &room, b);
+            add_leak(&leaks, &groups, &capacity, b);
         }
     }
     msp_unlock(&guard_lock);
@@ -612,7 +612,7 @@ __attribute__((destructor)) static void check_at_exit(void)
         tell_leaks();
     }
     if (msp_guard_settings.fails && msp_guard_reported()) {
-        fflush(NULL); /* what exit() would do after us */
+        fflush(NULL); /* exit() would do that after us */
         _exit(EXIT_STATUS);
     }
 }
@@ -624,7 +624,7 @@ static bool is_word(const char *text, size_t length, const char *word)
     return (strlen(word) == length) && (strncmp(text, word, length) == 0);
 }
 
-/* Reads the words of MEMSPAN_DEBUG; true when the guard is wanted. */
+/* Reads the words of MEMSPAN_DEBUG; true when the guard is requested. */
 static bool read_words(void)
 {
     struct msp_guard_settings settings = {false, false, false};

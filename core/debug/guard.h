@@ -5,17 +5,17 @@
 /* MEMSPAN_DEBUG=guard: red zones around blocks, checked frees, a quarantine of freed blocks, leaks
  * reported at exit.
  *
- * The guard stands between what is charged and counted, which stays what the program asked for, and
- * the pool, which gives a padded block. While msp_guarding() is false only the inline functions
- * below exist; they are the pool's own calls then. The guard goes on for the rest of the process
- * once it is on. */
+ * The guard stands between charging and counting, which use the program's sizes, and the pool,
+ * which gives a padded block. While msp_guarding() is false only the inline functions below exist;
+ * they are the pool's own calls then. The guard goes on for the rest of the process once it is on.
+ */
 
 #include "core/base/platform.h"
 #include "core/debug/watch.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 
-/* Begin, when the environment asks for it. */
+/* Begin, when the environment requests it. */
 void msp_guard_start(void);
 
 memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed_p,
@@ -28,8 +28,8 @@ bool msp_guard_find(const void *address, struct msp_block_view *view_p);
 /* Let the pools have the memory of all freed blocks: uses of it are not found any more. */
 void msp_guard_trim(void);
 
-/* @p call ("free", "realloc") was given an address that starts no block: say what it is. Ends the
- * program unless the user wants it to go on. */
+/* @p call ("free", "realloc") was given an address that starts no block: describe the address. Ends
+ * the program unless the user's setting lets it go on. */
 void msp_guard_refused(const void *address, const char *call);
 
 /* For a signal handler: whether @p address lies in a page that the guard has closed, and a copy of
@@ -37,7 +37,7 @@ void msp_guard_refused(const void *address, const char *call);
 struct msp_guard_block;
 bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p);
 
-/* For a debugger: print what is known of the memory at or near @p address. */
+/* For a debugger: print the record of the memory at or near @p address. */
 void msp_guard_describe(const void *address);
 
 /* ---- the store's calls, guarded when the guard is on ---- */
@@ -84,7 +84,7 @@ static inline void *msp_block_resize(void *address, size_t size_bytes, size_t al
 }
 
 /* @p call was given an address that starts no block, and has refused it. It may be the first call
- * of all, so the environment is asked first. */
+ * of all, so the environment is read first. */
 static inline void msp_block_refused(const void *address, const char *call)
 {
     msp_watch_start();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard_fault.c: the handler of SIGSEGV that belongs to the guard.
  *
- * The library has no signal handlers; this one is there because the user asked for the guard, and
- * speaks of closed pages alone: a fault anywhere else goes to the previous handler. After
- * the report the instruction strikes again, with that earlier handler, or none, in place. The
- * report takes locks that the thread may have held when it struck; an alarm ends the program then.
- * Where the unwinder faults, the report is made without the callers. */
+ * The library has no signal handlers; this one is there because the user requested the guard, and
+ * reports closed pages alone: a fault anywhere else goes to the previous handler. After the report
+ * the instruction strikes again, with that earlier handler, or none, in place. The report takes
+ * locks that the thread may have held when it struck; an alarm ends the program then. Where the
+ * unwinder faults, the report is made without the callers. */
 
 #include "core/debug/guard_fault.h"
 #include "core/base/fault.h"
@@ -39,7 +39,7 @@ static size_t walk(const void *context, void **frames, void ***first_p)
     return (size_t)(count - first);
 }
 
-/* What is being reported, while the stack is walked. */
+/* The report under way, while the stack is walked. */
 static struct {
     _Atomic pid_t thread; /* 0: none */
     const void *address;

@@ -2,7 +2,7 @@
 /* guard_report.c: the guard's findings in words.
  *
  * A finding is one block of text in one write, so that those of several threads stay whole. It is
- * made in a buffer that was there before: the heap may be what is broken. */
+ * made in a buffer that was there before: the heap may be broken itself. */
 
 #include "core/debug/guard_report.h"
 #include "core/base/fork.h"
@@ -189,7 +189,7 @@ static const char *hint_of(const struct msp_guard_finding *f)
     }
 }
 
-/* ---- what the header promises ---- */
+/* ---- the header's functions ---- */
 
 bool msp_guard_reported(void)
 {

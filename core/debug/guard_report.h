@@ -2,14 +2,14 @@
 #ifndef MEMSPAN_CORE_DEBUG_GUARD_REPORT_H
 #define MEMSPAN_CORE_DEBUG_GUARD_REPORT_H
 
-/* What the guard has found, in words on standard error. */
+/* The guard's findings, in words on standard error. */
 
 #include "core/debug/guard_table.h"
 
 enum msp_guard_fault {
     MSP_GUARD_DOUBLE_FREE,   /* the block was freed before */
     MSP_GUARD_INTERIOR,      /* the address lies in the block, or in its red zone */
-    MSP_GUARD_WILD,          /* in memory of Memspan, where no block is known */
+    MSP_GUARD_WILD,          /* in memory of Memspan, outside of any block */
     MSP_GUARD_STRANGER,      /* not in memory of Memspan */
     MSP_GUARD_DAMAGED,       /* the red zone was written to */
     MSP_GUARD_WRITTEN_FREED, /* the block was written to after its free */
@@ -30,10 +30,10 @@ struct msp_guard_leak {
     uint64_t bytes;
 };
 
-/* How the user wants it. Set before the guard is on. */
+/* The user's setting. Set before the guard is on. */
 struct msp_guard_settings {
     bool goes_on;  /* after a finding */
-    bool fails;    /* the exit status says that something was found */
+    bool fails;    /* the exit status shows that there was a finding */
     bool no_leaks; /* are reported */
 };
 extern struct msp_guard_settings msp_guard_settings;
@@ -41,8 +41,8 @@ extern struct msp_guard_settings msp_guard_settings;
 /* True when anything was reported. */
 bool msp_guard_reported(void);
 
-/* Print a finding; ends the program unless the user wants it to go on. No lock of the library may
- * be held. */
+/* Print a finding; ends the program unless the user's setting lets it go on. No lock of the library
+ * may be held. */
 void msp_guard_report(const struct msp_guard_finding *finding);
 
 /* Print which block was missed by an access that a closed page has stopped, and from where: return
@@ -50,11 +50,11 @@ void msp_guard_report(const struct msp_guard_finding *finding);
 void msp_guard_report_fault(const void *address, bool is_write, const struct msp_guard_block *block,
                             void *const *frames, size_t depth);
 
-/* Print what was not freed: @p shown of @p groups, and the sums over all. */
+/* Print the leaks: @p shown of @p groups, and the sums over all. */
 void msp_guard_report_leaks(const struct msp_guard_leak *leaks, size_t shown, size_t groups,
                             uint64_t count, uint64_t bytes);
 
-/* Print what is known of a block, for a debugger. */
+/* Print a block's record, for a debugger. */
 void msp_guard_report_block(const void *address, const struct msp_guard_block *block);
 
 #endif /* MEMSPAN_CORE_DEBUG_GUARD_REPORT_H */

@@ -59,7 +59,7 @@ void msp_guard_table_insert(struct msp_guard_block *block)
     while ((*place != NULL) && ((*place)->priority >= block->priority)) {
         place = (block->zone.raw < (*place)->zone.raw) ? &(*place)->left : &(*place)->right;
     }
-    /* What hung here is cut in two along the new address. */
+    /* The old subtree is cut in two along the new address. */
     rest   = *place;
     *place = block;
     while (rest != NULL) {

@@ -93,7 +93,7 @@ bool msp_hook_in_chunk_hook(void)
 
 /* ---- adding and removing ---- */
 
-/* The table as this version knows it, from one that may be older or newer. */
+/* The table in this version's form, from one that may be older or newer. */
 static memspan_status_t read_table(const memspan_hooks_t *given, memspan_hooks_t *table_p)
 {
     memspan_hooks_t table  = {.struct_size = sizeof(table)};

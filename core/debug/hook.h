@@ -7,7 +7,7 @@
 #include <memspan/hook.h>
 #include <stdbool.h>
 
-/* The hooks of a table; what each is given is in memspan_hooks_t. */
+/* The hooks of a table; memspan_hooks_t has their arguments. */
 enum msp_hook {
     MSP_HOOK_ALLOCATED,
     MSP_HOOK_FREEING,

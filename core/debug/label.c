@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* label.c: what allocators and providers are called in statistics and traces. */
+/* label.c: the names of allocators and providers in statistics and traces. */
 
 #include "core/debug/label.h"
 #include <stdio.h>

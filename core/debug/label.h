@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_DEBUG_LABEL_H
 #define MEMSPAN_CORE_DEBUG_LABEL_H
 
-/* What allocators and providers are called in statistics and traces. Both return the buffer. */
+/* The names of allocators and providers in statistics and traces. Both return the buffer. */
 
 #include "core/engine/allocator_record.h"
 

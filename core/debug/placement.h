@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_DEBUG_PLACEMENT_H
 #define MEMSPAN_CORE_DEBUG_PLACEMENT_H
 
-/* MEMSPAN_PLACEMENT: which call site's memory comes from which predefined allocator.
+/* MEMSPAN_PLACEMENT: predefined allocators by call site.
  *
  * The file is lines; "#" begins a comment. The first line is "memspan-placement 1", all others are
  * "SPACE FRAME...": a word of msp_placement_word() and a call site (call_site.h). */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* red_zone.c: where patterns and closed pages lie, and what they tell.
+/* red_zone.c: the layout of patterns and closed pages, and their checks.
  *
  * With pages:     [ pattern .. | block | pattern ][ closed page ]
  *   The block's end is as near to the closed page as its alignment lets it be. On boundaries of
  * more than a page the front is closed pages, not a pattern. Without pages:  [ pattern | block |
  * pattern ]
  *
- * Of a backend that checks accesses (MEMSPAN_BACKEND_CHECKS):  [ pattern .. | block ]  in whole
- * pages, which that backend gives by themselves: it watches what is behind them, and them when they
- * are given back.
+ * Of a backend that checks accesses (MEMSPAN_BACKEND_CHECKS): [ pattern .. | block ] in whole
+ * pages, which that backend gives by themselves: it watches the addresses behind them, and the
+ * pages themselves when they are given back.
  *
  * On boundaries beyond FRONT_MAX there is no front: the memory that it would take is out of
  * proportion. Only the PATTERN_MAX bytes nearest to the block are written and checked. */
@@ -29,7 +29,7 @@ enum {
     FRONT_MAX     = 1 << 16,
 };
 
-/* Managed memory is the host's only while the device rests, so its driver is asked. */
+/* Managed memory is the host's only while the device rests, so its driver fills it. */
 static enum msp_red_zone_reach reach_of(const struct msp_provider *p)
 {
     const memspan_backend_t *table = p->spec.device->table;

@@ -16,10 +16,10 @@ enum msp_red_zone_reach {
 
 struct msp_red_zone {
     struct msp_provider *provider;
-    unsigned char *raw; /* what the engine gave */
+    unsigned char *raw; /* the engine's memory */
     size_t raw_bytes;
     size_t raw_align_bytes;
-    unsigned char *address; /* what the program has */
+    unsigned char *address; /* the program's bytes */
     size_t size_bytes;
     size_t front_bytes;        /* raw to address */
     size_t closed_front_bytes; /* of those, pages that are closed, at the start */
@@ -27,32 +27,32 @@ struct msp_red_zone {
     enum msp_red_zone_reach reach;
     bool paged; /* the pages are its own and the host may close them */
     bool
-        apart; /* a block by itself of a backend that checks: what is around and after it strikes */
+        apart; /* a block by itself of a backend that checks: accesses around and after it strike */
 };
 
-/* What was overwritten. */
+/* The overwritten bytes. */
 struct msp_red_zone_damage {
     const void *address; /* of the byte nearest to the block */
     size_t bytes;        /* from there to the last that does not hold the pattern */
     bool before;         /* the block; else behind it */
 };
 
-/* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or a
- * backend that checks asked for some of its own. False when the sum overflows. raw and address are
- * set by msp_red_zone_raise(). */
+/* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or
+ * requested from a backend that checks. False when the sum overflows. raw and address are set by
+ * msp_red_zone_raise(). */
 bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
                        bool pages, struct msp_red_zone *zone_p);
 
-/* Without a red zone: raw_bytes are what the program gets, and whatever they exceed the block by.
+/* Without a red zone: raw_bytes are all the program's, also those beyond the block.
  */
 void msp_red_zone_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
                             size_t raw_bytes, struct msp_red_zone *zone_p);
 
-/* The engine gave @p raw: write the pattern, close the pages. What cannot be done (reserved huge
- * pages, too many mappings, no fill) is left out, and the record says so. */
+/* The engine gave @p raw: write the pattern, close the pages. Steps that cannot be done (reserved
+ * huge pages, too many mappings, no fill) are left out and marked in the record. */
 void msp_red_zone_raise(struct msp_red_zone *zone, void *raw);
 
-/* False when the pattern is not whole. With @p host_only a driver is not asked. */
+/* False when the pattern is not whole. With @p host_only no driver is called. */
 bool msp_red_zone_check(const struct msp_red_zone *zone, bool host_only,
                         struct msp_red_zone_damage *damage_p);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stats.c: counters, summed on request.
  *
- * What allocators counted is added up over a selection of them (one, those of a memory space, those
- * of a device, all), and each pool that these use is measured once. Records of allocators are
- * looked at under the table's lock, since they are used again. What threads have counted for
- * themselves is published first. */
+ * The counts of allocators are added up over a selection of them (one, those of a memory space,
+ * those of a device, all), and each pool that these use is measured once. Records of allocators are
+ * looked at under the table's lock, since they are used again. Threads' own counts are published
+ * first. */
 
 #include "core/base/error.h"
 #include "core/base/option.h"
@@ -55,7 +55,7 @@ static void add_allocator(memspan_allocator_stats_t *sum, struct msp_allocator *
     sum->fallback_count += atomic_load_explicit(&a->fallback_count, memory_order_relaxed);
 }
 
-/* Of allocators that have ended nothing lives; what does of those that are ending is their own. */
+/* Allocators that have ended have no live blocks; those that are ending count their own. */
 static void add_group(memspan_allocator_stats_t *sum, const struct msp_retired *group)
 {
     sum->allocated_count += group->allocated_count;
@@ -93,8 +93,8 @@ static void add_own(memspan_allocator_stats_t *sum, struct msp_allocator *a)
     }
 }
 
-/* While they are stopped, no allocator becomes a spare or is made of one, and what spares have
- * counted is with the retired ones'. */
+/* While they are stopped, no allocator becomes a spare or is made of one, and the counts of spares
+ * are with the retired ones'. */
 static void stop_spares(void)
 {
     msp_allocator_lock_table();
@@ -184,7 +184,7 @@ static void add_device(memspan_allocator_stats_t *sum, const struct msp_device *
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static memspan_status_t refuse_null(void)
 {
@@ -261,7 +261,7 @@ static void add_bytes(char *line, size_t size, size_t *used, const char *name, u
     }
 }
 
-/* What a line ends with. Thousandths by hand: the decimal point is the locale's. */
+/* The end of a line. Thousandths by hand: the decimal point is the locale's. */
 static void add_pool_text(char *line, size_t size, size_t *used, const memspan_allocator_stats_t *s)
 {
     unsigned thousandths = (unsigned)(s->fragmentation * 1000 + 0.5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* symbol.c: from an address of code to its function, line and module.
  *
- * The dynamic linker knows what is exported. A program's own functions are not, unless it was
+ * The dynamic linker has the exported symbols. A program's own functions are not, unless it was
  * linked with -rdynamic, and OpenMP regions never are: they are looked up in the symbol table of
  * the module's file, if it was not stripped. Lines are in that file too. */
 

@@ -38,7 +38,7 @@ static bool ended;              /* and the watch flag is still to be cleared, wi
 static bool child_without_file; /* a forked child opens its file with its first event */
 static int process;
 
-static _Thread_local int thread_number; /* 0: not asked yet */
+static _Thread_local int thread_number; /* 0: not read yet */
 
 /* ---- text ---- */
 
@@ -175,7 +175,8 @@ static bool enter(void)
 
 /* ---- parts of events ---- */
 
-/* {"ph":P,...,"name":NAME,"cat":CATEGORY: what every event has, its arguments to come. */
+/* {"ph":P,...,"name":NAME,"cat":CATEGORY: the members that every event has, its arguments to come.
+ */
 static void begin(struct text *t, const char *phase, const char *event, const char *category,
                   uint64_t now_ns)
 {

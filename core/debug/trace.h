@@ -8,7 +8,7 @@
 
 struct msp_allocator;
 
-/* Begin, if the environment asks for it: sets MSP_WATCH_TRACE. */
+/* Begin, if the environment requests it: sets MSP_WATCH_TRACE. */
 void msp_trace_start(void);
 
 void msp_trace_allocated(const struct msp_block_view *block);
@@ -22,7 +22,7 @@ void msp_trace_request(const struct msp_allocator *asked, const struct msp_alloc
 void msp_trace_chunk_taken(const struct msp_chunk *chunk, uint64_t duration_ns);
 void msp_trace_chunk_giving_back(const struct msp_chunk *chunk);
 
-/* Write what is buffered. */
+/* Write the buffered events. */
 void msp_trace_flush(void);
 
 #endif /* MEMSPAN_CORE_DEBUG_TRACE_H */

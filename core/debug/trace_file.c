@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trace_file.c: events gathered in a buffer, and a file that is a whole document at any time.
  *
- * The file ends with the closing brackets; each write begins over them and ends with them again.
- * What a process that is killed loses is at most the buffer and what came in its last second.
+ * The file ends with the closing brackets; each write begins over them and ends with them again. A
+ * process that is killed loses at most the buffer and the events of its last second.
  *
  * Invariant: end_bytes is where the brackets start; file and buffer together never pass the limit.
  */
@@ -29,7 +29,8 @@ enum { CLOSING_BYTES = sizeof(closing) - 1 };
 static const uint64_t flush_after_ns = UINT64_C(1000000000);
 
 static int file = -1;
-static dev_t file_device; /* what file was opened as: a program may close descriptors not its own */
+static dev_t file_device; /* the descriptor that file was opened as: a program may close descriptors
+                             not its own */
 static ino_t file_inode;
 static uint64_t end_bytes;
 static uint64_t limit;
@@ -128,7 +129,7 @@ static bool open_file(void)
 
     file = fd;
     if ((fd >= 0) && (fd <= STDERR_FILENO)) {
-        /* What the program prints would go there. */
+        /* The program's output would go there. */
         file = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         close(fd);
     }
@@ -222,7 +223,7 @@ enum msp_trace_file_result msp_trace_file_flush(void)
     }
     memcpy(buffer + used, closing, CLOSING_BYTES);
     if (!write_at(buffer, used + CLOSING_BYTES, end_bytes)) {
-        /* Back to what was whole; the brackets were there, so there is room for them. */
+        /* Back to the last whole document; the brackets were there, so there is space for them. */
         if ((ftruncate(file, (off_t)end_bytes) == 0)) {
             char why[PROBLEM_BYTES];
             memcpy(why, problem, sizeof(why));

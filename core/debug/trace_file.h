@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_DEBUG_TRACE_FILE_H
 
 /* The file of a trace: a JSON document that is whole after every write, so that a process that dies
- * leaves what was written so far. No locking here; the trace does. */
+ * leaves all writes so far. No locking here; the trace does. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 enum msp_trace_file_result {
     MSP_TRACE_FILE_OK,
     MSP_TRACE_FILE_FULL,   /* the limit is reached */
-    MSP_TRACE_FILE_FAILED, /* a write failed; msp_trace_file_problem() says why */
+    MSP_TRACE_FILE_FAILED, /* a write failed; msp_trace_file_problem() has the reason */
 };
 
 /* Create the file that @p pattern names: %p is the process, %% a percent sign. @p child: of a fork,
@@ -29,10 +29,10 @@ enum msp_trace_file_result msp_trace_file_append(const char *text, size_t length
 
 enum msp_trace_file_result msp_trace_file_flush(void);
 
-/* Write what is left and close. */
+/* Write the rest and close. */
 void msp_trace_file_close(void);
 
-/* In a forked child: the file and what is buffered are the parent's. */
+/* In a forked child: the file and the buffered events are the parent's. */
 void msp_trace_file_forget(void);
 
 #endif /* MEMSPAN_CORE_DEBUG_TRACE_FILE_H */

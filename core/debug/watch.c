@@ -3,7 +3,7 @@
  *
  * An event is looked up from its address, so that the callers need to keep nothing for it; then it
  * goes to the trace, then to the hooks. errno and the thread's error record stay as they were:
- * watching does not change what the program sees. */
+ * watching does not change the program's view. */
 
 #include "core/debug/watch.h"
 #include "core/base/error.h"
@@ -81,7 +81,8 @@ static void start(void)
 {
     struct msp_error_saved saved;
 
-    /* What cannot be recorded is reported, but no failure of the call that happens to be first. */
+    /* A trace that cannot be recorded is reported, but is no failure of the call that happens to be
+     * first. */
     msp_error_save(&saved);
     msp_fork_prepare();
     atomic_store(&msp_chunk_watcher, &chunk_watcher);
@@ -206,7 +207,7 @@ static void request_event(enum msp_hook hook, struct msp_allocator *asked,
     struct msp_error_saved saved;
     int saved_errno = errno;
 
-    msp_error_save(&saved); /* why it failed is what the caller will ask */
+    msp_error_save(&saved); /* the caller will read the reason of the failure */
     if (on(MSP_WATCH_TRACE)) {
         msp_trace_request(asked, given, size_bytes, address);
     }

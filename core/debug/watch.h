@@ -4,8 +4,8 @@
 
 /* Events of allocations, for a program's hooks, the trace and the guard.
  *
- * The calls below are made at the level of the public calls: an event for what the program asked
- * for, none for what the library does on its way (the second block of a reallocation that moves).
+ * The calls below are made at the level of the public calls: an event for the program's request,
+ * none for the library's own steps (the second block of a reallocation that moves).
  *
  * Events are reported with no lock of the library held. The order of those of one address is that
  * of its life in every thread: a block is reported before the program has its address, and its end
@@ -14,8 +14,8 @@
 #include "core/engine/store.h"
 #include "core/engine/watch_flag.h"
 
-/* Called before an allocator's first plan is made, hence before its first block: what the
- * environment asks to be watched begins. Any number of times, on any thread. */
+/* Called before an allocator's first plan is made, hence before its first block: the environment's
+ * requests for watching take effect. Any number of times, on any thread. */
 void msp_watch_start(void);
 
 /* ---- events; only called while msp_watching() ---- */
@@ -34,14 +34,14 @@ void msp_watch_freeing(void *address);
  * is still live. */
 void msp_watch_reallocated(const struct msp_block_view *old, void *address);
 
-/* What @p asked could not serve came from @p given. */
+/* A request that @p asked could not serve came from @p given. */
 void msp_watch_fallback(struct msp_allocator *asked, struct msp_allocator *given, size_t size_bytes,
                         void *address);
 
-/* What @p asked could not serve was refused by its fallbacks too. */
+/* A request that @p asked could not serve was refused by its fallbacks too. */
 void msp_watch_failed(struct msp_allocator *asked, size_t size_bytes);
 
-/* The process is about to be ended: what was recorded is written. */
+/* The process is about to be ended: recorded events are written. */
 void msp_watch_ending(void);
 
 #endif /* MEMSPAN_CORE_DEBUG_WATCH_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* backend.c: which backends there are, and why those that are off are off.
+/* backend.c: the list of backends, and the reasons why some are off.
  *
- * The list is fixed at first use: the built-in tables, then what MEMSPAN_BACKEND_PATH names. A slot
- * is opened when something first needs its devices, under open_lock, and never closed: memory of it
- * may outlive every handle. Opening a driver can take seconds, so nothing else is done under that
- * lock, and the host's backend is opened without asking for any other. */
+ * The list is fixed at first use: the built-in tables, then those that MEMSPAN_BACKEND_PATH names.
+ * A slot is opened when something first needs its devices, under open_lock, and never closed:
+ * memory of it may outlive every handle. Opening a driver can take seconds, so nothing else is done
+ * under that lock, and the host's backend is opened without any other. */
 
 #include "core/device/backend.h"
 #include "core/base/error.h"
@@ -43,7 +43,7 @@ static char list_problem[256];
 static pthread_once_t list_once = PTHREAD_ONCE_INIT;
 MSP_LOCK_STATIC(open_lock, MSP_RANK_BACKENDS); /* guards opening a slot */
 
-/* ---- what a backend is given ---- */
+/* ---- a backend's services ---- */
 
 static void service_log(enum memspan_log_level level, const char *backend, const char *format, ...)
 {
@@ -154,7 +154,7 @@ static bool name_is_valid(const char *name)
 static const char *find_fault(const memspan_backend_t *t)
 {
 #define ALL_OR_NONE(a, b) (((a) == NULL) == ((b) == NULL))
-    /* What came after the first version is NULL in the core's table (driver.h). */
+    /* Members newer than the first version are NULL in the core's table (driver.h). */
     if (t->struct_size < offsetof(memspan_backend_t, reach_source)) {
         return "its table is shorter than the contract's";
     }
@@ -279,7 +279,7 @@ static void name_of_file(const char *path, char *name, size_t size)
     snprintf(name, size, "%.*s", length, base);
 }
 
-/* Asks a plug-in for its table. *problem_p: what is wrong where there is none; *hangs_p: it runs
+/* Asks a plug-in for its table. *problem_p: the reason where there is none; *hangs_p: it runs
  * still, and must stay loaded. */
 static const memspan_backend_t *ask_plugin(void *handle, const char *name, const char **problem_p,
                                            bool *hangs_p)
@@ -494,7 +494,7 @@ static void open_entry(struct entry *e)
         msp_error_restore(&callers);
         return;
     }
-    msp_error_restore(&callers); /* what failed on the way to success */
+    msp_error_restore(&callers); /* failures on the way to success */
     if (count <= 0) {
         turn_off(e, MEMSPAN_ERR_OFF, NULL, "its driver has no devices");
         return;
@@ -614,7 +614,7 @@ memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *inf
     return msp_struct_write(info_p, &info, sizeof(info));
 }
 
-/* Options are known when the backends are, which have some of them. */
+/* Options are complete when the backends are loaded, which have some of them. */
 int memspan_option_count(void)
 {
     ensure_list();

@@ -25,8 +25,8 @@ struct msp_backend_slot {
 /* Written by cmake/MemspanBackend.cmake; ends with NULL. */
 extern const memspan_backend_t *const msp_backends_built_in[];
 
-/* The host's backend, opened. NULL only when it cannot work at all (the thread's error says why).
- * Opens nothing else. */
+/* The host's backend, opened. NULL only when it cannot work at all (the thread's error has the
+ * reason). Opens nothing else. */
 const struct msp_backend_slot *msp_backend_of_host(void);
 
 /* Number of backends; loads plug-ins on first use, opens no driver. */
@@ -45,10 +45,10 @@ const struct msp_backend_slot *msp_backend_slot_if_open(int index);
 /* MEMSPAN_OK, or MEMSPAN_ERR_CONFIG when MEMSPAN_BACKENDS was refused (recorded again). */
 memspan_status_t msp_backend_list_status(void);
 
-/* What every backend is given. */
+/* The services for every backend. */
 extern const memspan_services_t memspan_services;
 
-/* What describes an address for a backend (memspan_services_t::tell): the guard's. */
+/* The function that describes an address for a backend (memspan_services_t::tell): the guard's. */
 typedef void msp_describe_fn(const void *address);
 void msp_backend_set_describe(msp_describe_fn *tell);
 

@@ -2,8 +2,8 @@
 /* device.c: device numbers.
  *
  * A backend that numbers devices for the OpenMP runtime comes first, as 0 .. n-1; the number n then
- * means the host, and devices that only we know follow from n+1, if MEMSPAN_DEVICES names them.
- * Without such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
+ * means the host, and devices of our own follow from n+1, if MEMSPAN_DEVICES names them. Without
+ * such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
 
 #include "core/device/device.h"
 #include "core/base/error.h"
@@ -34,12 +34,12 @@ static memspan_status_t table_status;
 static char table_problem[256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 /* This thread is in load_table(). A driver that is being opened, here or on a thread of its own,
- * may ask us how many devices there are (libomp calls __tgt_get_num_devices of any library): none
+ * may call us for the number of devices (libomp calls __tgt_get_num_devices of any library): none
  * yet.
  */
 static _Thread_local bool loading;
 
-/* Fill device->info; the driver leaves out what it does not know. */
+/* Fill device->info; the driver leaves out unknown values. */
 static memspan_status_t describe(struct msp_device *device)
 {
     memspan_device_info_t *info = &device->info;
@@ -192,7 +192,7 @@ static const char *slot_name(size_t i)
     return memspan_backend_name((int)i);
 }
 
-static memspan_status_t refuse(const char *format, const char *word, const char *detail)
+static memspan_status_t refuse_word(const char *format, const char *word, const char *detail)
 {
     return msp_option_refuse(MSP_OPTION_DEVICES, format, word, detail);
 }
@@ -209,7 +209,7 @@ static memspan_status_t add_word(const char *word)
 
     if ((colon == NULL) || !msp_text_to_int(colon + 1, strlen(colon + 1), &number) ||
         (number < 0)) {
-        return refuse("\"%s\" is not BACKEND:NUMBER%s", word, "");
+        return refuse_word("\"%s\" is not BACKEND:NUMBER%s", word, "");
     }
     snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
     for (i = 0; (slot == NULL) && (i < msp_backend_slots()); i++) {
@@ -217,25 +217,25 @@ static memspan_status_t add_word(const char *word)
     }
     if (slot == NULL) {
         const char *nearest = msp_text_nearest(name, slot_name);
-        return refuse("there is no backend \"%s\"; perhaps \"%s\"?", name,
-                      (nearest == NULL) ? "host" : nearest);
+        return refuse_word("there is no backend \"%s\"; perhaps \"%s\"?", name,
+                           (nearest == NULL) ? "host" : nearest);
     }
     if ((slot->table != NULL) && ((slot->table->flags & MEMSPAN_BACKEND_IS_HOST) != 0)) {
-        return refuse("\"%s\": the host needs no number, it is always there%s", word, "");
+        return refuse_word("\"%s\": the host needs no number, it is always there%s", word, "");
     }
     if (!slot->on) {
-        return refuse("%s is not available: %s", word, slot->reason);
+        return refuse_word("%s is not available: %s", word, slot->reason);
     }
     if ((slot->table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) {
         stands_in(slot) ? replace_all(slot) : add_all(slot);
         return MEMSPAN_OK;
     }
     if (number >= slot->device_count) {
-        return refuse("there is no %s: the backend has %s", word, slot->reason);
+        return refuse_word("there is no %s: the backend has %s", word, slot->reason);
     }
     if (is_listed(slot, number)) {
         bool runtimes = (slot->table->flags & MEMSPAN_BACKEND_NUMBERS_DEVICES) != 0;
-        return runtimes ? MEMSPAN_OK : refuse("%s is there twice%s", word, "");
+        return runtimes ? MEMSPAN_OK : refuse_word("%s is there twice%s", word, "");
     }
     add(slot, number);
     return MEMSPAN_OK;
@@ -400,7 +400,7 @@ memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_
     return reach_between(home, kind, from);
 }
 
-/* The source of what msp_device_reach_of() answers. */
+/* The source of msp_device_reach_of()'s result. */
 static void source_between(const struct msp_device *home, memspan_kind_t kind,
                            const struct msp_device *from, char *text, size_t size)
 {

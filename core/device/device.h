@@ -12,11 +12,11 @@ struct msp_device {
     void *state;
     int number;                 /* MEMSPAN_HOST, or the OpenMP device number */
     int ordinal;                /* in its backend */
-    memspan_device_info_t info; /* as found; free_bytes is asked again when it matters */
+    memspan_device_info_t info; /* as found; free_bytes is read again when it matters */
 };
 
-/* The host, whose info is not filled unless msp_device_find() has been asked for it: allocating
- * needs none of it. NULL only when there is no host memory at all (the thread's error says why). */
+/* The host, whose info is not filled unless msp_device_find() was called for it: allocating needs
+ * none of it. NULL only when there is no host memory at all (the thread's error has the reason). */
 const struct msp_device *msp_device_of_host(void);
 
 /* The device with that number; MEMSPAN_HOST and memspan_host_device() are the host. NULL with
@@ -26,12 +26,12 @@ const struct msp_device *msp_device_find(int number);
 /* The numbered device of a backend's ordinal (MEMSPAN_HOST: the host); NULL if it has no number. */
 const struct msp_device *msp_device_of_ordinal(const memspan_backend_t *table, int ordinal);
 
-/* How @p from reaches memory of @p kind whose home is @p home: the driver's word within one
- * backend, and what importing and pageable access allow between two. */
+/* How @p from reaches memory of @p kind whose home is @p home: by the driver's word within one
+ * backend, by importing and pageable access between two. */
 memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_t kind,
                                     const struct msp_device *from);
 
-/* "host", "opencl0" (backend and ordinal): what messages and resources are called by. */
+/* "host", "opencl0" (backend and ordinal): the names in messages and of resources. */
 const char *msp_device_label(const struct msp_device *device, char *buffer, size_t size);
 
 #endif /* MEMSPAN_CORE_DEVICE_DEVICE_H */

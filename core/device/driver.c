@@ -40,7 +40,7 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
     return MEMSPAN_OK;
 }
 
-/* X(member, what a call returns once the process ends, parameters, arguments) */
+/* X(member, the result once the process ends, parameters, arguments) */
 #define CALL_MAP(X)                                                                                \
     X(device_describe, msp_driver_refuse,                                                          \
       (void *state, int ordinal, memspan_device_info_t *info_p), (d->state, ordinal, info_p))      \
@@ -149,7 +149,7 @@ static int call_purge(void *state, int ordinal, const memspan_block_t *block, vo
     return purged;
 }
 
-/* Those two answer from what open() has found. */
+/* Those two answer from the results of open(). */
 static memspan_reach_t call_reach(void *state, int home, memspan_kind_t kind, int from)
 {
     const struct msp_driver *d = state;

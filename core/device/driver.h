@@ -3,7 +3,8 @@
 #define MEMSPAN_CORE_DEVICE_DRIVER_H
 
 /* The core's way to a driver: a table whose functions call the backend's until exit has begun. From
- * then on what is given back goes with the process, and anything else fails with MEMSPAN_ERR_OFF.
+ * then on memory that is given back goes with the process, and anything else fails with
+ * MEMSPAN_ERR_OFF.
  */
 
 #include "core/base/calls.h"
@@ -13,7 +14,7 @@
 struct msp_driver {
     const memspan_backend_t *own; /* the backend's table */
     void *state;                  /* of open() */
-    memspan_backend_t table;      /* what the core calls; its state is this record */
+    memspan_backend_t table;      /* the table that the core calls; its state is this record */
     struct msp_calls calls;
     atomic_bool has_given; /* the first alloc() has been served */
 };
@@ -21,7 +22,7 @@ struct msp_driver {
 /* Fills all but state. Members that @p own ends before are NULL in the table. */
 void msp_driver_init(struct msp_driver *driver, const memspan_backend_t *own);
 
-/* Whether @p table_state, the state of the core's table, stands for what open() gave. */
+/* Whether @p table_state, the state of the core's table, stands for the state that open() gave. */
 static inline bool msp_driver_has_state(const void *table_state, const void *state)
 {
     const struct msp_driver *driver = table_state;

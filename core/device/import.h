@@ -7,8 +7,8 @@
 #include "core/device/device.h"
 #include <memspan/import.h>
 
-/* Import pages into the driver of one device. A driver that sees them at another address is not
- * believed: they are released again, MEMSPAN_ERR_UNREACHABLE. */
+/* Import pages into the driver of one device. If a driver sees them at another address, they are
+ * released again, MEMSPAN_ERR_UNREACHABLE. */
 memspan_status_t msp_import_into(const struct msp_device *device, void *address, size_t size_bytes,
                                  void **cookie_p);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opening.c: a driver is opened, and a plug-in asked for its table, under a time limit.
+/* opening.c: a driver is opened, and a plug-in's table fetched, under a time limit.
  *
  * Drivers hang while they start: a device that does not come back from a reset, a service that does
  * not answer. A thread of ours waits for them; when time is up it is left behind, with all that it
- * may still touch, and the backend is off. The driver may come back yet: what it then gave is
- * closed again. */
+ * may still touch, and the backend is off. The driver may come back yet: the state that it then
+ * gave is closed again. */
 
 #include "core/device/opening.h"
 #include "core/base/error.h"
@@ -18,11 +18,11 @@
 #include <time.h>
 
 struct opening {
-    memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
+    memspan_backend_entry_t entry; /* of a plug-in whose table is fetched; NULL: open it */
     const memspan_backend_t *table;
     struct msp_driver *driver; /* of the table, when it is opened */
     bool is_plugin;
-    msp_lock_t lock; /* guards what follows */
+    msp_lock_t lock; /* guards the members below */
     pthread_cond_t done;
     bool is_done;
     bool is_left; /* no thread waits any more: the one that sees both frees it */
@@ -63,7 +63,7 @@ static void keep_error(struct opening *o)
     o->native_code = error->native_code;
 }
 
-/* What a plug-in answers to the first questions is not kept: this is only to see that it answers.
+/* A plug-in's results of the first calls are not kept: this is only to see that it returns.
  */
 static void rehearse(const memspan_backend_t *table, void *state, int count)
 {
@@ -93,8 +93,9 @@ static memspan_status_t call_open(const memspan_backend_t *table, bool rehearses
     return status;
 }
 
-/* Compilers inside drivers give the thread that starts them a signal stack and leave it there; who
- * ends the thread takes it for the thread's own (the address sanitizer gives its pages back). */
+/* Compilers inside drivers give the thread that starts them a signal stack and leave it there; code
+ * that runs at the thread's end takes it for the thread's own (the address sanitizer gives its
+ * pages back). */
 static memspan_status_t open_driver(const struct opening *o, void **state_p, int *count_p)
 {
     bool known;

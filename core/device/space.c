@@ -3,8 +3,8 @@
  *
  * The five predefined spaces are static; their resources are looked for when something first needs
  * more of them than a name, because that walks the topology. All others are made by get() and
- * get_sub() and found again by comparing what they were made from: a space is never freed, so a
- * pointer to one, once seen, stays good without any lock. space_lock guards the table's growth. */
+ * get_sub() and found again by comparing their requests: a space is never freed, so a pointer to
+ * one, once seen, stays good without any lock. space_lock guards the table's growth. */
 
 #include "core/device/space.h"
 #include "core/base/error.h"
@@ -194,7 +194,7 @@ struct request {
     enum msp_base_hint hint;
     bool host;
     int devices[DEVICES_LISTED_MAX];
-    const struct msp_device *found[DEVICES_LISTED_MAX]; /* same order; the host last, if asked */
+    const struct msp_device *found[DEVICES_LISTED_MAX]; /* same order; the host, if any, last */
     size_t device_count;
 };
 

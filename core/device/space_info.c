@@ -41,7 +41,8 @@ static uint64_t capacity_of_node(int os_index)
     return MEMSPAN_UNKNOWN;
 }
 
-/* Kinds that live in the host's memory have the host's capacity, whatever driver allocates them. */
+/* Kinds that live in the host's memory have the host's capacity, whichever driver allocates them.
+ */
 static uint64_t capacity_of(const struct msp_resource *resource)
 {
     if (resource->node >= 0) {

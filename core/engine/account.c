@@ -40,10 +40,10 @@ void msp_account_init(struct msp_account *account, struct msp_allocator *allocat
     atomic_store_explicit(&account->failed_count, 0, memory_order_relaxed);
 }
 
-/* What may be lent on top: a share of what is left, in pieces worth the trouble. */
-static uint64_t choose_extra(struct msp_account *account, uint64_t room)
+/* The bytes that may be lent on top: a share of the rest, in pieces worth the trouble. */
+static uint64_t choose_extra(struct msp_account *account, uint64_t left_bytes)
 {
-    uint64_t extra   = room / LENT_SHARE;
+    uint64_t extra   = left_bytes / LENT_SHARE;
     unsigned caution = atomic_load_explicit(&account->caution, memory_order_relaxed);
 
     if (caution > 0) {
@@ -59,18 +59,18 @@ bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *e
 {
     uint64_t charged = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
     uint64_t extra;
-    uint64_t room;
+    uint64_t left_bytes;
 
     do {
-        room = account->limit_bytes - charged;
-        if (bytes > room) {
+        left_bytes = account->limit_bytes - charged;
+        if (bytes > left_bytes) {
             *lent_p = (bytes <= account->limit_bytes) &&
                       atomic_load_explicit(&account->lending, memory_order_seq_cst);
             return false;
         }
-        extra = (*extra_p == 0) ? 0 : choose_extra(account, room - bytes);
+        extra = (*extra_p == 0) ? 0 : choose_extra(account, left_bytes - bytes);
         if ((extra > 0) && !atomic_load_explicit(&account->lending, memory_order_relaxed)) {
-            /* Before it is charged: who finds no room must see that some may be called back. */
+            /* Before it is charged: a request that fails must see that some may be called back. */
             atomic_store_explicit(&account->lending, true, memory_order_seq_cst);
         }
     } while (!atomic_compare_exchange_weak_explicit(&account->charged_bytes, &charged,
@@ -99,7 +99,7 @@ void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_
         live_bytes + above_bytes;
     int64_t peak = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
 
-    /* live_count is what decides that a destroyed allocator is at its end: it comes last. */
+    /* live_count decides that a destroyed allocator is at its end: it comes last. */
     if (allocated_count != 0) {
         atomic_fetch_add_explicit(&account->allocated_count, allocated_count, memory_order_relaxed);
     }

@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_CORE_ENGINE_ACCOUNT_H
 #define MEMSPAN_CORE_ENGINE_ACCOUNT_H
 
-/* What one allocator's blocks are charged to: its limit and its counters. An allocator has one, or,
- * where the trait access says that its pool is a parallel team's or a contention group's, one for
- * each of those that have used it.
+/* An account, to which one allocator's blocks are charged: its limit and its counters. An allocator
+ * has one, or, where by the trait access its pool is a parallel team's or a contention group's, one
+ * for each of those that have used it.
  *
  * pool_size is exact. A heap may hold credit, charged already but not yet used, so that allocating
  * needs no atomic instruction; before anything is refused that the credit of others would allow,
@@ -32,7 +32,7 @@ struct msp_account {
     uint64_t scope;                     /* whose pool it is */
     uint64_t limit_bytes;               /* pool_size; UINT64_MAX: none */
     bool by_thread;                     /* the limit is each thread's own */
-    bool ends_with_null;                /* a refused request gets NULL, and no fallback is asked */
+    bool ends_with_null;                /* a refused request gets NULL, and no fallback is tried */
     bool begins_with_heaps;             /* else when it has served some blocks without */
     atomic_bool had_heaps;              /* some thread had a heap of it */
     atomic_bool closed;                 /* its allocator has been destroyed: no new heaps */
@@ -91,9 +91,9 @@ static inline bool msp_account_is_limited(const struct msp_account *account)
     return (account->limit_bytes != UINT64_MAX) && !account->by_thread;
 }
 
-/* Charge @p bytes; up to *extra_p more are charged if there is plenty, and *extra_p says how many
- * were. False, and nothing charged, when they do not fit; *lent_p then says whether calling credit
- * back might help. */
+/* Charge @p bytes; up to *extra_p more are charged if there is plenty, and *extra_p becomes their
+ * number. False, and nothing charged, when they do not fit; *lent_p is then whether recalling
+ * credit might help. */
 bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *extra_p,
                         bool *lent_p);
 
@@ -106,10 +106,11 @@ static inline void msp_account_uncharge(struct msp_account *account, uint64_t by
     (void)charged;
 }
 
-/* Of an account that is as new: what may be lent to its first heap, and is charged. */
+/* Of an account that is as new: the bytes that may be lent to its first heap, which are charged. */
 uint64_t msp_account_lend_first(struct msp_account *account);
 
-/* Add to what is published. @p above_bytes: how much higher than now the live bytes have been. */
+/* Add to the published counters. @p above_bytes: how much higher than now the live bytes have been.
+ */
 void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_t live_count,
                          uint64_t allocated_count, int64_t above_bytes);
 

@@ -170,7 +170,7 @@ struct msp_allocator *msp_allocator_take_record(void)
         return NULL;
     }
     if (record_at(index) == NULL) {
-        /* One more for the boundary: what is zeroed by the system takes no memory until used. */
+        /* One more for the boundary: memory that the system zeroes takes none until used. */
         void *memory               = calloc(PAGE_RECORDS + 1, sizeof(struct msp_allocator));
         struct msp_allocator *page = (void *)msp_round_up((uintptr_t)memory, MSP_CACHE_LINE_BYTES);
         if (memory == NULL) {

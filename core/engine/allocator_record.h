@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_ENGINE_ALLOCATOR_RECORD_H
 
 /* An allocator as the core sees it. Records are never freed, only used again under another
- * generation of the handle, so a stale handle leads to a record that says so. */
+ * generation of the handle, so a stale handle leads to a record that shows it. */
 
 #include "core/engine/account.h"
 #include "core/engine/provider.h"
@@ -11,7 +11,7 @@
 #include "core/engine/trait_table.h"
 #include <memspan/allocator.h>
 
-/* What will be given, and why. */
+/* The kind and place of memory, and the reasons. */
 struct msp_plan {
     const struct msp_space *space;
     struct msp_provider *provider; /* NULL until msp_plan_provide() */
@@ -22,7 +22,7 @@ struct msp_plan {
     size_t
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
-    bool serves; /* exact, or a stronger kind of memory that keeps all that was asked for */
+    bool serves; /* exact, or a stronger kind of memory that keeps all requested properties */
     bool migratable;
     char why[512];
     int *nodes;
@@ -99,7 +99,7 @@ bool msp_allocator_close_unused(struct msp_allocator *allocator, uintptr_t handl
 /* A spare (spare.h) is given up. */
 void msp_allocator_end_spare(struct msp_allocator *allocator);
 
-/* What spares have counted joins what retired ones have. The table is locked, and the threads are
+/* The counts of spares join those of retired ones. The table is locked, and the threads are
  * stopped. */
 void msp_allocator_publish_spares(void);
 

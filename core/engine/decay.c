@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* decay.c: when a round is due, and what it does. */
+/* decay.c: when a round is due, and its work. */
 
 #include "core/engine/decay.h"
 #include "core/base/fork.h"

@@ -5,10 +5,10 @@
 /* Unused memory goes back when MEMSPAN_DECAY_MS is over, in every cache: blocks that
  * heaps keep, slabs without objects, free pages of slabs and pools, empty chunks.
  *
- * No thread runs for that. A call that leaves the fast path looks at the clock now
- * and then; one of them finds that half the decay time is over since the last round, and does the
- * round for all threads. Rounds are counted, and what is put away remembers the round: it goes in
- * the second round after. A process that does not allocate keeps what it has. */
+ * No thread runs for that. A call that leaves the fast path looks at the clock now and then; one of
+ * them finds that half the decay time is over since the last round, and does the round for all
+ * threads. Rounds are counted, and cached memory has the number of its round: it goes in the second
+ * round after. A process that does not allocate keeps its memory. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static inline uint32_t msp_decay_round(void)
     return atomic_load_explicit(&msp_decay_rounds, memory_order_relaxed);
 }
 
-/* Whether what was put away in round @p then is to go back in round @p now. */
+/* Whether memory cached in round @p then is to go back in round @p now. */
 static inline bool msp_decay_is_over(uint32_t then, uint32_t now)
 {
     return now - then >= 2;
@@ -37,8 +37,8 @@ static inline bool msp_decay_is_over(uint32_t then, uint32_t now)
 void msp_decay_look(const struct msp_pool *pool);
 
 /* The pool is about to take more from its driver. Where it has grown by half since it was looked at
- * last, pages of slabs go back first, whatever their age: a program that is done with the objects
- * of one size before it makes those of the next never has the pages of all. As look(). */
+ * last, pages of slabs go back first, at any age: a program that is done with the objects of one
+ * size before it makes those of the next never has the pages of all. As look(). */
 void msp_decay_press(struct msp_pool *pool);
 
 /* Give back all pages of slabs and of free blocks in pools; returns the bytes. */

@@ -14,7 +14,7 @@ enum {
 
 enum state { UNKNOWN, DENSE, SPARSE };
 
-/* Only ordinary host memory has a choice: other pages are locked, imported or of a size asked for.
+/* Only ordinary host memory has a choice: other pages are locked, imported or of a requested size.
  */
 static bool chooses(const struct msp_provider *p, size_t size_bytes)
 {
@@ -23,7 +23,7 @@ static bool chooses(const struct msp_provider *p, size_t size_bytes)
            (size_bytes >= HUGE_BYTES);
 }
 
-/* What has not been touched at all says nothing: programs allocate first and fill then. */
+/* A chunk without touched pages decides nothing: programs allocate first and fill then. */
 static enum state measure(struct msp_density *d)
 {
     const unsigned char *address = atomic_load_explicit(&d->address, memory_order_relaxed);

@@ -7,10 +7,10 @@
  * Memory that is touched in full is there five times as fast with huge pages as without. Of memory
  * that is touched here and there each touched page costs 2 MiB, and its first touch 20 to 35 times
  * the time of a base page. The kernel decides at the first touch, so the advice has to come before:
- * what the program did with the last chunk says what it will do with the next one. While nothing is
- * known, blocks of less than direct_bytes have base pages, because many of them come at once and
- * then cost most; larger ones have huge pages. Each answer is measured again with the next chunk:
- * of a divided chunk with huge pages, 2 MiB keep base pages for that. */
+ * the program's use of the last chunk predicts its use of the next one. While nothing is known,
+ * blocks of less than direct_bytes have base pages, because many of them come at once and then cost
+ * most; larger ones have huge pages. Each answer is measured again with the next chunk: of a
+ * divided chunk with huge pages, 2 MiB keep base pages for that. */
 
 #include <memspan/status.h>
 #include <stdatomic.h>
@@ -23,9 +23,10 @@ struct msp_request;
 /* All zero: nothing is known. Threads that take chunks at once may mix up two of them: the answer
  * is about one or the other. */
 struct msp_density {
-    _Atomic(const unsigned char *) address; /* what is measured next; NULL: nothing */
+    _Atomic(const unsigned char *) address; /* the next measurement; NULL: nothing */
     atomic_size_t size_bytes;
-    atomic_bool huge; /* it has huge pages: full regions say little, empty ones say sparse */
+    atomic_bool
+        huge; /* it has huge pages: full regions prove little, empty ones prove sparse use */
     atomic_int state;
 };
 
@@ -38,7 +39,7 @@ memspan_status_t msp_density_take_divided(const struct msp_request *request, siz
                                           struct msp_chunk **chunk_p);
 
 /* Whether base pages are for a chunk of one block that gets @p size_bytes: it is advised to have
- * huge pages when it first has room for one, and what it has been touched of says more than other
+ * huge pages when it first has space for one, and its own touched pages count for more than other
  * blocks.
  */
 bool msp_density_stays_sparse(const struct msp_chunk *chunk, size_t size_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fit.c: which free block serves a request; cutting and joining blocks. */
+/* fit.c: the choice of a free block for a request; cutting and joining blocks. */
 
 #include "core/engine/fit.h"
 #include <string.h>
@@ -233,7 +233,8 @@ static void join(struct msp_fit *fit, uint32_t id)
     uint32_t next_id        = r->after;
     struct msp_record *next = msp_fit_record(fit, next_id);
 
-    /* The larger part's: what is cut off and comes back at the edge does not make it younger. */
+    /* The larger part's: a piece that is cut off and comes back at the edge does not make it
+     * younger. */
     r->free_since = (next->size > r->size) ? next->free_since : r->free_since;
     r->size += next->size;
     r->zeroed = r->zeroed && next->zeroed;
@@ -460,7 +461,7 @@ bool msp_fit_add_range(struct msp_fit *fit, struct msp_range *range, uintptr_t a
     if (!reserve(fit, 1)) {
         return false;
     }
-    both = map(bytes); /* address space: only what describes used memory is ever touched */
+    both = map(bytes); /* address space: only records of used memory are ever touched */
     if (both == NULL) {
         return false;
     }

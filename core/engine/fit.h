@@ -28,8 +28,8 @@ enum {
 
 struct msp_account;
 
-/* What a block is to those who use it; a free block's is nothing. Changed without the fit's lock by
- * the block's owner. */
+/* The use of a block; NONE while it is free. Changed without the fit's lock by the block's owner.
+ */
 enum msp_use {
     MSP_USE_NONE = 0,
     MSP_USE_BLOCK,  /* the program's memory */
@@ -61,7 +61,7 @@ struct msp_record {
     bool fallback;
     _Atomic uint8_t use; /* enum msp_use */
     bool dirty;          /* free: a part of it may have been used */
-    bool grown;          /* in use: it was given room to grow, and took some */
+    bool grown;          /* in use: it was given space to grow, and took some */
     uint32_t free_since; /* free: fit.round when most of it was given back */
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct msp_record) == 64, "a record is a cache line");
@@ -82,7 +82,7 @@ struct msp_fit {
     struct msp_record **segments; /* never move: the array is address space for all */
     uint32_t segment_count;
     uint32_t reserved_count; /* of them, from the first on, that stand in one mapping, */
-    unsigned char *reserved; /* which is this */
+    unsigned char *reserved; /* this block */
     uint32_t record_count;   /* made: in use, free and unused */
     uint32_t unused_record;  /* head of the list of records without a block */
     struct msp_range *ranges;
@@ -153,8 +153,8 @@ static inline uint32_t msp_fit_round(uint32_t size)
 bool msp_fit_init(struct msp_fit *fit);
 
 /* Have records for all the blocks that @p units units can become: later no call fails for want of
- * one, whatever memory the process has left. Only before the first range. False without address
- * space. */
+ * one, however little memory the process has left. Only before the first range. False without
+ * address space. */
 bool msp_fit_reserve(struct msp_fit *fit, uint32_t units);
 
 /* Release the records of a fit without ranges. */
@@ -202,7 +202,7 @@ uint32_t msp_range_find(const struct msp_range *range, size_t offset_bytes);
 /* Units of the largest free block. */
 uint32_t msp_fit_largest(const struct msp_fit *fit);
 
-/* What does not hold; NULL: everything does. */
+/* The broken invariant; NULL: everything does. */
 const char *msp_fit_check(const struct msp_fit *fit);
 
 #endif /* MEMSPAN_CORE_ENGINE_FIT_H */

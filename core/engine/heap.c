@@ -49,7 +49,7 @@ void msp_heap_put_record(struct msp_heap *heap)
     msp_unlock(&unused_lock);
 }
 
-/* What a heap may use without asking. */
+/* The credit that a heap may use without a charge. */
 static int64_t first_credit(const struct msp_account *account)
 {
     if (account->by_thread) {
@@ -72,16 +72,16 @@ void msp_heap_lend_first(struct msp_heap *heap)
     heap->credit_most  = limited ? 2 * credit : INT64_MAX;
 }
 
-/* What asks for more than the pool's usual boundary, or is to be spread over nodes by itself, does
- * not take the fast path. */
-static size_t middle_most(const struct msp_allocator *a)
+/* A request beyond the pool's usual boundary, or one to be spread over nodes by itself, does not
+ * take the fast path. */
+static size_t medium_max(const struct msp_allocator *a)
 {
     size_t blocked = (a->plan == NULL) ? 0 : a->plan->blocked_bytes;
 
     if ((a->traits.alignment > MSP_UNIT_BYTES) || (blocked == 0)) {
         return 0;
     }
-    return (blocked > MSP_MIDDLE_MAX_BYTES) ? MSP_MIDDLE_MAX_BYTES : blocked - 1;
+    return (blocked > MSP_MEDIUM_MAX_BYTES) ? MSP_MEDIUM_MAX_BYTES : blocked - 1;
 }
 
 static void set_up(struct msp_heap *heap, struct msp_account *account, struct msp_thread *t)
@@ -99,10 +99,10 @@ static void set_up(struct msp_heap *heap, struct msp_account *account, struct ms
     for (i = 0; i <= MSP_CLASS_COUNT; i++) {
         heap->current[i] = &msp_slab_none;
     }
-    heap->account           = account;
-    heap->thread            = t;
-    heap->class_of          = msp_class_table((align > MSP_SMALL_ALIGN_MAX) ? 16 : align);
-    heap->middle_most_bytes = middle_most(a);
+    heap->account          = account;
+    heap->thread           = t;
+    heap->class_of         = msp_class_table((align > MSP_SMALL_ALIGN_MAX) ? 16 : align);
+    heap->medium_max_bytes = medium_max(a);
     if (msp_allocator_is_divided(a) &&
         atomic_load_explicit(&a->has_objects, memory_order_relaxed)) {
         heap->scoped_handle = atomic_load_explicit(&a->handle, memory_order_relaxed);
@@ -130,8 +130,8 @@ static struct msp_heap **bucket_of(const struct msp_thread *t, const struct msp_
     return &t->heap_of[hash_of(account) & (t->heap_of_size - 1)];
 }
 
-/* Room to look one more heap up; false without memory. The thread's own, in no section. */
-static bool make_room(struct msp_thread *t)
+/* The table has a slot for one more heap; false without memory. The thread's own, in no section. */
+static bool grow_table(struct msp_thread *t)
 {
     enum { FIRST_SIZE = 16 };
     size_t size = (t->heap_of_size == 0) ? FIRST_SIZE : 2 * t->heap_of_size;
@@ -215,8 +215,8 @@ struct msp_heap *msp_heap_find(struct msp_thread *t, const struct msp_account *a
     return heap;
 }
 
-/* Into the lists of its account and its thread, both or none: who closes the account finds the heap
- * in both. False: the account was closed meanwhile. */
+/* Into the lists of its account and its thread, both or none: a thread that closes the account
+ * finds the heap in both. False: the account was closed meanwhile. */
 static bool link_heap(struct msp_heap *heap, struct msp_account *account, struct msp_thread *t)
 {
     const struct msp_allocator *a = account->allocator;
@@ -226,7 +226,7 @@ static bool link_heap(struct msp_heap *heap, struct msp_account *account, struct
     atomic_store_explicit(&account->had_heaps, true, memory_order_seq_cst);
     msp_thread_hold();
     msp_account_lock();
-    open = !atomic_load_explicit(&account->closed, memory_order_seq_cst) && make_room(t);
+    open = !atomic_load_explicit(&account->closed, memory_order_seq_cst) && grow_table(t);
     if (open) {
         struct msp_heap **bucket = bucket_of(t, account);
 
@@ -298,7 +298,7 @@ struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread *
 
 /* ---- charging ---- */
 
-/* Changes what is charged to the heap; live bytes and their peak stay what they are. */
+/* Changes the heap's charge; live bytes and their peak stay as they are. */
 static void grant(struct msp_heap *heap, int64_t bytes)
 {
     msp_heap_note_least(heap);
@@ -307,7 +307,7 @@ static void grant(struct msp_heap *heap, int64_t bytes)
     heap->credit_least += bytes;
 }
 
-/* What is more than the heap may keep goes back to the account. */
+/* Credit beyond the heap's limit goes back to the account. */
 void msp_heap_return_credit(struct msp_heap *heap)
 {
     int64_t surplus = heap->credit - heap->credit_most / 2;

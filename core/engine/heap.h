@@ -2,14 +2,14 @@
 #ifndef MEMSPAN_CORE_ENGINE_HEAP_H
 #define MEMSPAN_CORE_ENGINE_HEAP_H
 
-/* A heap is what one thread has of one account: a current slab for each class of small sizes, lists
- * of its other slabs, blocks of middle size that were freed and may be wanted again, the credit
- * that is charged already, and counters. It is changed in its thread's sections alone (or while all
- * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
+/* A heap is one thread's part of one account: a current slab for each class of small sizes, lists
+ * of its other slabs, medium blocks that were freed and may be wanted again, the credit that is
+ * charged already, and counters. It is changed in its thread's sections alone (or while all are
+ * stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
  *
- * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
- * slab with room, no credit, another thread's object, a pointer that is no object, a thread that
- * watched - sends them away with nothing changed, and the slow paths start anew. */
+ * The two inline functions here are the hot paths. They decide nothing: any case that is not plain
+ * (no slab with free objects, no credit, another thread's object, a pointer that is no object, a
+ * watched thread) leaves them with nothing changed, and the slow paths start anew. */
 
 #include "core/engine/account.h"
 #include "core/engine/pointer_map.h"
@@ -19,13 +19,13 @@
 enum {
     MSP_HEAP_BINS        = 288,
     MSP_HEAP_WORDS       = (MSP_HEAP_BINS + 63) / 64,
-    MSP_MIDDLE_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
+    MSP_MEDIUM_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
 };
 
 /* Credit of those without a limit: never used up, never too much. */
 #define MSP_CREDIT_UNLIMITED (INT64_C(1) << 62)
 
-/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by kept_after. */
+/* Freed medium blocks, all of one pool, by bin of the fit, linked by kept_after. */
 struct msp_heap_cache {
     struct msp_pool *pool;               /* NULL: nothing is kept */
     const struct msp_provider *provider; /* of that pool */
@@ -33,7 +33,7 @@ struct msp_heap_cache {
     uint64_t filled[MSP_HEAP_WORDS];
     struct msp_record *first[MSP_HEAP_BINS];
     size_t bytes;
-    size_t lent_bytes; /* of what all caches may keep: no more than that is kept */
+    size_t lent_bytes; /* of the limit of all caches: no more than that is kept */
     unsigned count;
     unsigned turns;
 };
@@ -41,11 +41,11 @@ struct msp_heap_cache {
 struct msp_heap {
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no fast path leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
-    size_t middle_most_bytes; /* of a block that the fast path of middle sizes may give */
+    size_t medium_max_bytes;  /* of a block that the fast path of medium sizes may give */
     int64_t credit;           /* charged and not used */
     int64_t credit_least;     /* since it was last published, as far as it has grown since */
     int64_t count_then;       /* live blocks when credit was least */
-    int64_t credit_most;      /* what is above goes back to the account */
+    int64_t credit_most;      /* credit above it goes back to the account */
     int64_t allocated_count;
     int64_t freed_count;
     int64_t granted; /* charged to this heap in all: granted - credit is live */
@@ -79,13 +79,13 @@ struct msp_heap {
     struct msp_heap_cache *cache;         /* NULL until the first block is freed */
 };
 
-/* What slots hold that lead nowhere, and a current slab without objects. */
+/* The heap of slots that lead nowhere, and a current slab without objects. */
 extern struct msp_heap msp_heap_none[2];
 extern struct msp_slab msp_slab_none;
 
 /* ---- hot ---- */
 
-/* Before credit grows: what it was may be the least since it was last published. */
+/* Before credit grows: the earlier value may be the least since it was last published. */
 static inline void msp_heap_note_least(struct msp_heap *heap)
 {
     if (heap->credit < heap->credit_least) {
@@ -151,8 +151,8 @@ out_leave:
     return NULL;
 }
 
-/* Free an object of the calling thread's own; its entry in the pointer map. False: take the slow
- * way. */
+/* Free an object of the calling thread's own; @p entry: the object's in the pointer map. False:
+ * take the slow path. */
 static inline __attribute__((always_inline)) bool msp_heap_free_at(uintptr_t entry, void *pointer)
 {
     struct msp_slab *slab;
@@ -215,7 +215,7 @@ out_leave:
 bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks);
 
 /* True, counted and recorded, when nothing can come of a request: its allocator's pool_size is used
- * up, no credit is lent, and its fallback is NULL. Asks only what the calling thread's heap knows.
+ * up, no credit is lent, and its fallback is NULL. Reads the calling thread's heap alone.
  */
 bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
 
@@ -246,16 +246,16 @@ void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
 /* The same for an allocator whose pools are teams' or groups'. */
 void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p);
 
-/* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
+/* Whether the fast paths' memory for @p handle is ordinary memory, which the host may clear. */
 bool msp_heap_is_cleared_by_host(uintptr_t handle);
 
-/* The fast paths of blocks of middle size, in one section each: a block that was freed before, from
+/* The fast paths of medium blocks, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow path. */
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
 bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
 /* The fast path of a block that grows: of the allocator of @p handle, or any for 0, when the heap
- * that was used last is the block's and the block has room. False: take the slow path. */
+ * that was used last is the block's and the block has space. False: take the slow path. */
 bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_bytes);
 
 /* A block that was freed before and does for the request; NULL when there is none. */
@@ -266,26 +266,26 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *record);
 
 /* ---- rare: of all threads ---- */
 
-/* Hand on what a thread has; it never uses a heap again. The threads are held or stopped. */
+/* Hand on a thread's heaps; it never uses a heap again. The threads are held or stopped. */
 void msp_heap_retire_all(struct msp_thread *thread);
 
 /* Call the credit of an account's heaps back. */
 void msp_heap_recall(struct msp_account *account);
 
-/* Take all heaps of an account away from their threads; what lives on is orphaned. True if
- * there were any. */
+/* Take all heaps of an account away from their threads; slabs with live objects are orphaned. True
+ * if there were any. */
 bool msp_heap_close(struct msp_account *account);
 
 /* Publish the counters of all heaps. */
 void msp_heap_publish_all(void);
 
-/* Give what no heap needs back to the pools. */
+/* Give slabs and blocks that no heap needs back to the pools. */
 void msp_heap_reclaim(void);
 
-/* A walk through the heaps of all threads that gives what is too old back to the pools. */
+/* A walk through the heaps of all threads that gives memory beyond its age back to the pools. */
 enum msp_sweep_force {
-    MSP_SWEEP_OLD = 0, /* what is old enough */
-    MSP_SWEEP_SLABS,   /* slabs with room too, but for those that serve now */
+    MSP_SWEEP_OLD = 0, /* slabs that are old enough */
+    MSP_SWEEP_SLABS,   /* slabs with free objects too, but for those that serve now */
     MSP_SWEEP_ALL      /* all slabs */
 };
 struct msp_sweep {
@@ -321,13 +321,14 @@ struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_accou
  * section. */
 struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread **thread_p);
 
-/* In a section: a block of middle size that the heap keeps, of its allocator's pool; now and then
- * *pool_p is where to look for what has waited too long, afterwards. NULL: take the slow path. */
+/* In a section: a block of medium size that the heap keeps, of its allocator's pool; now and then
+ * *pool_p is a pool to search afterwards for blocks that have waited too long. NULL: take the slow
+ * path. */
 void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_pool **pool_p);
 
 /* In a section: use credit for so many blocks; have the account charged until the credit, which is
- * less, does for so many bytes, or false; give back to the account what is more than the heap may
- * keep. */
+ * less, does for so many bytes, or false; give credit beyond the heap's limit back to the account.
+ */
 static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blocks)
 {
     heap->credit -= (int64_t)bytes;
@@ -336,8 +337,8 @@ static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blo
 bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes);
 void msp_heap_return_credit(struct msp_heap *heap);
 
-/* In a section: whether a request is more than what is left to the heap's account, and no fallback
- * is to be asked; counted if it is. */
+/* In a section: whether a request is more than the rest of the heap's account, without a fallback
+ * to take; counted if it is. */
 static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, uint64_t *charged_p)
 {
     struct msp_account *account = heap->account;
@@ -362,7 +363,7 @@ void msp_heap_collect_all(struct msp_heap *heap);
 void msp_heap_lend_first(struct msp_heap *heap);
 
 /* In a section, of a heap without live blocks that no other thread has a part of: whether its
- * account has counted nothing but what the heap has published; then both counters are added, and
+ * account has no counts but those that the heap has published; then both counters are added, and
  * begin anew. */
 struct msp_retired;
 bool msp_heap_has_published_all(const struct msp_heap *heap);
@@ -377,7 +378,7 @@ void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab);
 /* The record of a heap that is in no list can be used again. */
 void msp_heap_put_record(struct msp_heap *heap);
 
-/* A slab from among the full ones has room again. */
+/* A slab from among the full ones has space again. */
 void msp_heap_become_partial(struct msp_heap *heap, struct msp_slab *slab);
 void msp_heap_list_add(struct msp_slab **list, struct msp_slab *slab);
 void msp_heap_list_remove(struct msp_slab **list, struct msp_slab *slab);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_all.c: what is done to heaps from outside, while their threads are stopped or held. No
- * driver is called before they go on: what becomes empty waits in its pool, and settling comes
- * last. */
+/* heap_all.c: operations on heaps from outside, while their threads are stopped or held. No driver
+ * is called before they go on: an empty chunk waits in its pool, and settling comes last. */
 
 #include "core/base/error.h"
 #include "core/engine/allocator_record.h"
@@ -11,7 +10,8 @@
 
 /* ---- counters ---- */
 
-/* What others have freed in slabs that were full, where the announcement was lost or is on its way.
+/* Objects that others have freed in slabs that were full, where the announcement was lost or is on
+ * its way.
  */
 static void collect_full(struct msp_heap *heap, int c)
 {
@@ -119,15 +119,15 @@ void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past)
     heap->credit_least    = heap->credit;
 }
 
-static int64_t room_in(const struct msp_slab *slab)
+static int64_t free_bytes_in(const struct msp_slab *slab)
 {
-    int64_t room = 0;
+    int64_t free_bytes = 0;
 
     for (; slab != NULL; slab = slab->next) {
-        room += (int64_t)msp_classes[slab->class_index].slab_bytes -
-                (int64_t)msp_slab_handed(slab) * slab->size_bytes;
+        free_bytes += (int64_t)msp_classes[slab->class_index].slab_bytes -
+                      (int64_t)msp_slab_handed(slab) * slab->size_bytes;
     }
-    return room;
+    return free_bytes;
 }
 
 /* Tell the pool how much of it waits in the heap. */
@@ -144,7 +144,7 @@ static void publish_waiting(struct msp_heap *heap)
             waiting += (int64_t)msp_classes[c].slab_bytes -
                        (int64_t)msp_slab_used(current) * current->size_bytes;
         }
-        waiting += room_in(heap->partial[c]);
+        waiting += free_bytes_in(heap->partial[c]);
     }
     if (provider != NULL) {
         msp_pool_count_waiting(provider->pool, waiting - heap->published_waiting);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_cache.c: blocks of middle size that were freed and wait for the next request.
+/* heap_cache.c: medium blocks that were freed and wait for the next request.
  *
  * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
  * records; a program that frees and allocates similar sizes does neither here. A request is served
  * from its own bin or one that is at most an eighth larger.
  *
- * What waits is bounded for the process: a cache keeps no more than it has been lent, in steps, of
- * one sum. It goes back when it has waited for the decay time, by whichever thread notices, and
- * before anything is refused for want of memory. */
+ * The cached bytes are bounded for the process: a cache keeps no more than it has been lent, in
+ * steps, of one sum. It goes back when it has waited for the decay time, by the thread that
+ * notices, and before a request fails for lack of memory. */
 
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_BYTES  = 32 << 20, /* lent in all, and a share of what the pools hold: */
+    MOST_BYTES  = 32 << 20, /* lent in all, and a share of the pools' bytes: */
     HELD_SHARE  = 8,
     STEP_BYTES  = 256 << 10, /* lent at a time */
     MOST_BLOCKS = 512,       /* in a cache */
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) int find_bin_for(const struct msp_h
 }
 
 /* Takes a block for so many bytes out; NULL when there is none that does. */
-static struct msp_record *take(struct msp_heap_cache *cache, size_t size_bytes)
+static struct msp_record *take_block(struct msp_heap_cache *cache, size_t size_bytes)
 {
     int bin = find_bin_for(cache, size_bytes);
 
@@ -102,7 +102,7 @@ void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_
     const struct msp_allocator *a = heap->account->allocator;
     struct msp_record *r          = NULL;
 
-    if ((cache != NULL) && (size_bytes <= heap->middle_most_bytes) &&
+    if ((cache != NULL) && (size_bytes <= heap->medium_max_bytes) &&
         (cache->provider == atomic_load_explicit(&a->provider, memory_order_acquire))) {
         r       = take_charged(heap, size_bytes);
         *pool_p = (++cache->turns % TURNS == 0) ? cache->pool : NULL;
@@ -122,7 +122,7 @@ void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_by
     }
     heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
     if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
-        (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
+        (size_bytes <= heap->medium_max_bytes) && (heap->cache != NULL)) {
         r    = take_charged(heap, size_bytes);
         pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
     }
@@ -139,14 +139,14 @@ struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp
     struct msp_record *r = NULL;
     struct msp_heap *heap;
 
-    if ((t == NULL) || (request->size_bytes > MSP_MIDDLE_MAX_BYTES) || (request->parts != NULL) ||
+    if ((t == NULL) || (request->size_bytes > MSP_MEDIUM_MAX_BYTES) || (request->parts != NULL) ||
         (request->align_bytes > MSP_UNIT_BYTES)) {
         return NULL;
     }
     msp_thread_enter(t);
     heap = msp_heap_find(t, request->owner.account);
     if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
-        r = take(heap->cache, request->size_bytes);
+        r = take_block(heap->cache, request->size_bytes);
     }
     if (r != NULL) {
         r->requested_bytes = request->owner.requested_bytes;
@@ -184,7 +184,7 @@ static struct msp_record *take_half(struct msp_heap_cache *cache)
     return list;
 }
 
-/* Lists begin with what was put there last, so what is older stands behind it. */
+/* Lists begin with the newest block, so older ones stand behind it. */
 static inline __attribute__((always_inline)) void put(struct msp_heap_cache *cache,
                                                       struct msp_record *r)
 {
@@ -251,12 +251,12 @@ static int64_t most_lent(void)
     return (int64_t)(MOST_BYTES + held / HELD_SHARE);
 }
 
-static bool has_room(const struct msp_heap_cache *cache, size_t bytes)
+static bool has_capacity(const struct msp_heap_cache *cache, size_t bytes)
 {
     return (cache->bytes + bytes <= cache->lent_bytes) && (cache->count < MOST_BLOCKS);
 }
 
-/* Room for one more block of so many bytes. */
+/* Space for one more block of so many bytes. */
 static bool borrow(struct msp_heap_cache *cache, size_t bytes)
 {
     int64_t more = (int64_t)msp_round_up(bytes, STEP_BYTES);
@@ -272,7 +272,7 @@ static bool borrow(struct msp_heap_cache *cache, size_t bytes)
     return true;
 }
 
-/* What is lent beyond what is kept can be lent to others. */
+/* Bytes lent beyond those kept can be lent to others. */
 static void repay(struct msp_heap_cache *cache, size_t bytes)
 {
     cache->lent_bytes -= bytes;
@@ -296,23 +296,23 @@ static struct msp_record *find_block(const struct msp_heap_cache *cache,
     return (id == 0) ? NULL : msp_fit_record(cache->fit, id);
 }
 
-/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. One
+/* Whether a block can be kept as it is freed: in use, the heap's account's, of medium size. One
  * that grew goes back: the next begins small, and grows over its memory. */
 static bool can_keep(const struct msp_heap *heap, const struct msp_record *r)
 {
     return (r->account == heap->account) && !r->grown &&
            (atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK) &&
-           (msp_record_bytes(r) <= MSP_MIDDLE_MAX_BYTES);
+           (msp_record_bytes(r) <= MSP_MEDIUM_MAX_BYTES);
 }
 
-/* Keeps a block in a heap that has room, with its charge and its count. */
+/* Keeps a block in a heap that has space, with its charge and its count. */
 static inline __attribute__((always_inline)) void keep_charged(struct msp_heap *heap,
                                                                struct msp_record *r)
 {
     msp_heap_note_least(heap);
     heap->credit += (int64_t)(r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES);
     heap->freed_count++;
-    put(heap->cache, r); /* it has no size asked for then */
+    put(heap->cache, r); /* it has no requested size then */
     if (MSP_UNLIKELY(heap->credit > heap->credit_most)) {
         msp_heap_return_credit(heap);
     }
@@ -348,7 +348,7 @@ bool msp_heap_free_middle(uintptr_t entry, void *pointer)
         heap = find_other(t, r);
     }
     if ((r != NULL) && (heap != NULL) && can_keep(heap, r) &&
-        has_room(heap->cache, msp_record_bytes(r))) {
+        has_capacity(heap->cache, msp_record_bytes(r))) {
         keep_charged(heap, r);
         kept = true;
     }
@@ -399,7 +399,7 @@ static inline struct msp_record *find_grown(struct msp_heap *heap, const void *p
     return r;
 }
 
-/* Whether a block may be that large without anything but its heap's credit: it has room. */
+/* Whether a block may be that large without anything but its heap's credit: it has space. */
 static bool can_grow(const struct msp_heap *heap, const struct msp_record *r, uintptr_t handle,
                      size_t size_bytes)
 {
@@ -424,14 +424,15 @@ bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_byt
     return grown;
 }
 
-/* In a section. False: the block is not kept. *surplus_p: what makes room for it instead. */
+/* In a section. False: the block is not kept. *surplus_p: blocks to give back, which make space for
+ * it instead. */
 static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
 {
     size_t bytes = msp_record_bytes(r);
 
-    if (!has_room(cache, bytes) && !borrow(cache, bytes)) {
-        *surplus_p = take_half(cache); /* the larger ones make room */
-        if (!has_room(cache, bytes)) {
+    if (!has_capacity(cache, bytes) && !borrow(cache, bytes)) {
+        *surplus_p = take_half(cache); /* the larger ones make space */
+        if (!has_capacity(cache, bytes)) {
             return false;
         }
     }
@@ -449,7 +450,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
     bool without = false;
     bool kept    = false;
 
-    if ((t == NULL) || (r->size == 0) || r->grown || (msp_record_bytes(r) > MSP_MIDDLE_MAX_BYTES) ||
+    if ((t == NULL) || (r->size == 0) || r->grown || (msp_record_bytes(r) > MSP_MEDIUM_MAX_BYTES) ||
         msp_chunk_of(r)->provider->eager || msp_decay_is_at_once()) {
         return false;
     }
@@ -476,7 +477,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
 
 /* ---- giving back ---- */
 
-/* Takes what has waited since before the last round out of a bin; adds it to a list. */
+/* Takes blocks that have waited since before the last round out of a bin; adds them to a list. */
 static void take_old(struct msp_heap_cache *cache, unsigned bin, uint32_t round,
                      struct msp_record **list)
 {

@@ -12,8 +12,8 @@ enum {
     EMPTY_SLABS_KEPT = 4,
     EMPTY_SLABS_MOST = 32,
     FULL_LOOKED_AT   = 8,
-    ROOM_SHARE = 8, /* a full slab is one with room again when this part of it is free: less is
-                       not worth the change */
+    FREE_SHARE = 8, /* a full slab is one with free objects again when this part of it is free: less
+                       is not worth the change */
     TURNS = 8,      /* ways out of the shortest between two looks at the clock */
 };
 
@@ -62,7 +62,7 @@ unsigned msp_heap_collect(struct msp_heap *heap, struct msp_slab *slab)
         msp_heap_note_least(heap);
         heap->freed_count += count;
         if (msp_account_is_limited(heap->account)) {
-            heap->granted -= (int64_t)charge; /* who freed has taken the charge back */
+            heap->granted -= (int64_t)charge; /* the freeing thread has taken the charge back */
             heap->credit_least -= (int64_t)charge;
         } else {
             heap->credit += (int64_t)charge;
@@ -91,9 +91,10 @@ void msp_heap_drain(struct msp_heap *heap)
     slab = atomic_exchange_explicit(&heap->announced, NULL, memory_order_acquire);
     for (; slab != NULL; slab = next) {
         next = atomic_load_explicit(&slab->next_announced, memory_order_relaxed);
-        /* Before the collecting: who frees afterwards must be able to announce it again. */
+        /* Before the collecting: a thread that frees afterwards must be able to announce it again.
+         */
         atomic_store_explicit(&slab->announced, false, memory_order_seq_cst);
-        /* One that comes late may tell of a slab that has been found, and filled again, since. */
+        /* A late one may announce a slab that has been found, and filled again, since. */
         if ((atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread) &&
             (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
             ((msp_slab_state(slab) == MSP_SLAB_FULL) ||
@@ -105,7 +106,7 @@ void msp_heap_drain(struct msp_heap *heap)
     }
 }
 
-/* A slab that counted as full has room enough, or is needed for the little it has. */
+/* A slab that counted as full has space enough, or is needed for the little it has. */
 static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
 {
     if ((atomic_fetch_and_explicit(&slab->remote, ~MSP_REMOTE_FULL, memory_order_acq_rel) &
@@ -117,7 +118,7 @@ static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
     }
 }
 
-/* Before more memory is asked for: slabs with a little room, and those whose announcement was lost
+/* Before more memory is taken: slabs with few free objects, and those whose announcement was lost
  * because they changed hands at that moment. */
 static void look_at_full(struct msp_heap *heap, unsigned c)
 {
@@ -143,8 +144,8 @@ static void make_current(struct msp_heap *heap, struct msp_slab *slab)
     heap->current[slab->class_index] = slab;
 }
 
-/* The current slab has nothing left: put it among the full ones and take one with room. False:
- * there is none. */
+/* The current slab has nothing left: put it among the full ones and take one with free objects.
+ * False: there is none. */
 static bool next_slab(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->current[c];
@@ -155,7 +156,7 @@ static bool next_slab(struct msp_heap *heap, unsigned c)
             return true;
         }
         msp_slab_set_state(slab, MSP_SLAB_FULL);
-        slab->edge = slab->capacity - 1u - slab->capacity / ROOM_SHARE;
+        slab->edge = slab->capacity - 1u - slab->capacity / FREE_SHARE;
         msp_heap_list_add(&heap->full[c], slab);
         heap->current[c] = &msp_slab_none;
     }
@@ -189,7 +190,7 @@ static __attribute__((noinline)) bool find_objects(struct msp_heap *heap, unsign
 }
 
 /* Makes sure that the current slab has a free object in its list. False: the heap has none of that
- * class. Where a thread has few objects of each size, this is what every other allocation does. */
+ * class. Where a thread has few objects of each size, every other allocation takes this path. */
 static inline bool fill_current(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->current[c];
@@ -200,7 +201,7 @@ static inline bool fill_current(struct msp_heap *heap, unsigned c)
     return msp_slab_refill(slab);
 }
 
-/* An orphan with room, or a new slab. */
+/* An orphan with free objects, or a new slab. */
 static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *pool, unsigned c)
 {
     struct msp_slab *slab = NULL;
@@ -223,8 +224,8 @@ static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *
     return (slab != NULL) ? slab : msp_slab_create(pool, c, account);
 }
 
-/* An orphaned slab becomes the heap's. What lives in it is charged and counted already, by
- * its last owner: freed here, it makes this heap's share smaller than nothing, and the sums right.
+/* An orphaned slab becomes the heap's. Its live objects are charged and counted already, by its
+ * last owner: freed here, it makes this heap's share smaller than nothing, and the sums right.
  */
 static void adopt(struct msp_heap *heap, struct msp_slab *slab)
 {
@@ -279,7 +280,7 @@ static void disown(struct msp_account *account, struct msp_slab *slab)
     msp_account_lock();
     msp_heap_add_orphan(account, slab);
     msp_account_unlock();
-    reap(slab, account); /* who freed meanwhile found it in no list */
+    reap(slab, account); /* a thread that freed meanwhile found it in no list */
 }
 
 /* Slabs that are empty beyond reason, by other threads' frees: one list. */
@@ -325,8 +326,8 @@ static inline void *give_object(struct msp_slab *slab, size_t size_bytes, bool f
     return msp_slab_object(slab, i);
 }
 
-/* In a section: an object of a heap that may have to look for one. Now and then *pool_p is where to
- * look for what has waited too long, afterwards. */
+/* In a section: an object of a heap that may have to look for one. Now and then *pool_p is a pool
+ * to search afterwards for blocks that have waited too long. */
 static inline __attribute__((always_inline)) void *
 give_next(struct msp_heap *heap, size_t size_bytes, bool *refused_p, struct msp_pool **pool_p)
 {
@@ -394,7 +395,7 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 
     msp_thread_leave();
     *refused_p = false;
-    if (!known || (size_bytes - 1 >= MSP_MIDDLE_MAX_BYTES)) {
+    if (!known || (size_bytes - 1 >= MSP_MEDIUM_MAX_BYTES)) {
         return NULL;
     }
     scope = msp_allocator_scope(by_team);
@@ -510,13 +511,14 @@ static void announce(struct msp_slab *slab)
                                                     memory_order_release, memory_order_relaxed));
 }
 
-/* In a section of the freeing thread's, so that who stops all finds no push half done. */
+/* In a section of the freeing thread's, so that a thread that stops all finds no push half done. */
 static void free_of_another(struct msp_slab *slab, struct msp_account *account, size_t i,
                             bool keep_charge)
 {
     uint64_t charge = keep_charge ? 0 : slab->objects[i] & MSP_OBJECT_VALUE;
 
-    /* First: another thread may collect what is pushed, and the account may be another's then. */
+    /* First: another thread may collect the pushed object, and the account may be another's then.
+     */
     if (msp_account_is_limited(account)) {
         msp_account_uncharge(account, charge);
     }

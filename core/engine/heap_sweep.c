@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_sweep.c: what heaps give back of what they keep too long: blocks, slabs without objects, and
- * pages of slabs in which no object lives.
+/* heap_sweep.c: heaps give back memory that they have kept too long: blocks, slabs without objects,
+ * and pages of slabs in which no object lives.
  *
  * Heaps are changed by their threads alone, so all threads are stopped for it, a short time after
  * another; in between the walk remembers where it was. That may be closed when it goes on: then the
@@ -32,7 +32,7 @@ static void purge(struct msp_sweep *sweep, struct msp_slab *slab)
     }
 }
 
-/* What others have freed in a slab with room counts as free. */
+/* Objects that others have freed in a slab with free objects count as free. */
 static void collect(struct msp_heap *heap, struct msp_slab *slab)
 {
     unsigned before = (msp_slab_used(slab) == 0) ? 1 : 0;
@@ -60,7 +60,7 @@ static void look_at_current(struct msp_sweep *sweep, struct msp_heap *heap, unsi
     }
 }
 
-/* One with room. False: it is there no longer. */
+/* One with free objects. False: it is there no longer. */
 static bool look_at(struct msp_sweep *sweep, struct msp_heap *heap, struct msp_slab *slab)
 {
     bool cold;
@@ -147,7 +147,7 @@ static bool walk(struct msp_sweep *sweep)
     return true;
 }
 
-/* Slabs of threads that have ended: no thread looks for room in them while their lists are locked.
+/* Slabs of threads that have ended: no thread looks for space in them while their lists are locked.
  */
 static void walk_orphans(struct msp_sweep *sweep, struct msp_account *account)
 {

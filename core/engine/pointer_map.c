@@ -80,8 +80,8 @@ bool msp_map_is_range(uintptr_t start, size_t size_bytes)
            msp_map_is_canonical(end) && ((intptr_t)(start ^ end) >= 0);
 }
 
-/* Enters what is free of [start, start + size_bytes), from the granule @p first on; none of it,
- * when some of it is not free. map_lock held. */
+/* Enters the free granules of [start, start + size_bytes), from the granule @p first on; none of
+ * them, when one is not free. map_lock held. */
 static bool enter(uintptr_t start, size_t size_bytes, uintptr_t first, uintptr_t entry)
 {
     uintptr_t last = (start + size_bytes - 1) >> MSP_GRANULE_SHIFT;

@@ -2,17 +2,18 @@
 #ifndef MEMSPAN_CORE_ENGINE_POINTER_MAP_H
 #define MEMSPAN_CORE_ENGINE_POINTER_MAP_H
 
-/* From an address to what holds it: a radix map of two dependent loads, without locks and without
- * regard to how much is in it. It lives outside the memory it describes.
+/* From an address to its slab or chunk: a radix map of two dependent loads, without locks and at a
+ * cost that does not grow with its contents. It lives outside the memory it describes.
  *
  * Addresses have 57 bits and are canonical: bit 56 is repeated above. Below 2^48, where host memory
  * and most drivers' memory is, one root leads to the leaves. Above it (Intel's discrete GPUs give
  * out 0xff00..., processors with five levels of page tables more than 2^48) a root stands for each
- * value of bits 48 to 56: a third load. What is not canonical is in no root, so that a wild pointer
- * is never taken for the block whose lower bits it has.
+ * value of bits 48 to 56: a third load. An address that is not canonical is in no root, so that a
+ * wild pointer is never taken for the block whose lower bits it has.
  *
- * An entry is the address of a chunk's or a slab's record, with what is asked most often in the
- * bits that alignment leaves free: the kind of memory, and whether all of the granule is of it. */
+ * An entry is the address of a chunk's or a slab's record, with the most needed facts in the bits
+ * that alignment leaves free: the kind of memory, and whether all of the granule belongs to the
+ * record. */
 
 #include "core/base/platform.h"
 #include <memspan/device.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c: chunks divided into blocks.
  *
- * Chunks grow with what the pool holds, so that a large pool has few seams, and shrink again when
- * the driver has no more of that size. A block from direct_bytes upwards is a chunk of its own.
- * Empty chunks wait for the decay time before they go back: taking one from a driver costs as much
- * as a thousand allocations.
+ * Chunks grow with the pool, so that a large pool has few seams, and shrink again when the driver
+ * has no more of that size. A block from direct_bytes upwards is a chunk of its own. Empty chunks
+ * wait for the decay time before they go back: taking one from a driver costs as much as a thousand
+ * allocations.
  *
  * A small block that is freed waits, one of each size, for the next request of its size, uncut and
  * not joined: programs make an allocator, allocate and free one block, and end it. */
@@ -33,9 +33,9 @@ struct msp_pool {
     size_t divided_bytes; /* in chunks that are divided */
     size_t exact_bytes;   /* of them, in chunks taken for one block */
     size_t empty_bytes;   /* of them, in chunks without a block */
-    size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
+    size_t grown_bytes;   /* divided_bytes when the pool's growth was last reported */
     uint64_t settled_at_ms;
-    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
+    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and free objects of slabs */
 
     struct msp_record *waiting[WAITING_SIZES]; /* freed, and not for the fit */
     unsigned turns;
@@ -79,8 +79,8 @@ static uint64_t now_ms(void)
 
 /* ---- chunks ---- */
 
-/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of what
- * is in use. Pages that count against a limit never wait. */
+/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of the
+ * bytes in use. Pages that count against a limit never wait. */
 static size_t retention_bytes(const struct msp_pool *pool)
 {
     size_t quarter = (pool->divided_bytes - pool->empty_bytes) / 4;
@@ -113,7 +113,7 @@ static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exa
     return entered;
 }
 
-/* What to ask the driver for: half of what is held already, as long as that is within bounds. */
+/* The size of the next chunk: half of the bytes held already, as long as that is within bounds. */
 static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
 {
     const struct msp_provider *p = pool->provider;
@@ -128,8 +128,8 @@ static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
     return (size < need) ? msp_round_up(need, p->chunk_bytes) : size;
 }
 
-/* For a block that large: as many of its size as make a 32nd of what is in use, so that those who
- * take many of them do not ask the driver for each; at least one. */
+/* For a block that large: as many of its size as make a 32nd of the bytes in use, so that programs
+ * that take many of them do not call the driver for each; at least one. */
 static size_t exact_size_for(const struct msp_pool *pool, size_t least)
 {
     size_t spare = (pool->divided_bytes - pool->empty_bytes) / 32;
@@ -138,8 +138,8 @@ static size_t exact_size_for(const struct msp_pool *pool, size_t least)
     return (size > pool->provider->chunk_max_bytes) ? least : size;
 }
 
-/* What a chunk must have for a block: so much that the bins are sure to find it there, now and when
- * it is asked for again; and of a large block no more. */
+/* The bytes that a chunk must have for a block: so much that the bins are sure to find it there,
+ * now and at the next request; and of a large block no more. */
 static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t align_bytes)
 {
     uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
@@ -151,7 +151,7 @@ static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t ali
            ((align_bytes > MSP_GRANULE_BYTES) ? align_bytes : 0);
 }
 
-/* Takes a new chunk with room for @p need bytes, or a smaller one that still has when the driver
+/* Takes a new chunk with space for @p need bytes, or a smaller one that still has when the driver
  * refuses. It starts on a boundary of @p align_bytes. */
 static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_bytes)
 {
@@ -469,14 +469,14 @@ memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request 
         return alloc_direct(request, record_p);
     }
     for (;;) {
-        /* In a new chunk there is room, though perhaps not where one looks first. */
+        /* In a new chunk there is space, though perhaps not where one looks first. */
         *record_p = carve(pool, request->size_bytes, align, grown, request);
         if (*record_p != NULL) {
             break;
         }
         status = grow(pool, need_of(pool, request->size_bytes, align), align);
         if (status != MEMSPAN_OK) {
-            /* The driver has no more; what is left may still do. */
+            /* The driver has no more; a smaller chunk may still do. */
             *record_p =
                 request->thorough ? carve(pool, request->size_bytes, align, true, request) : NULL;
             if (*record_p == NULL) {
@@ -557,8 +557,8 @@ void msp_pool_free_list(struct msp_pool *pool, struct msp_record *first)
     msp_unlock(&pool->lock);
 }
 
-/* A block that is a chunk. What a driver gave stays as it is, unless half of it would be wasted.
- * One that grows gets more than it needs where that costs no memory, so that its pages may be huge.
+/* A block that is a chunk. A driver's chunk stays as it is, unless half of it would be wasted. One
+ * that grows gets more than it needs where that costs no memory, so that its pages may be huge.
  */
 static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes, size_t align_bytes,
                                         bool may_move)
@@ -581,7 +581,7 @@ static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes,
     return msp_chunk_resize(chunk, size, align_bytes, &chunk) ? &chunk->direct : NULL;
 }
 
-/* Another size for a block where it stands. One that grows gets room for more steps if there is
+/* Another size for a block where it stands. One that grows gets space for more steps if there is
  * some, as one that moves does. */
 static bool resize_here(struct msp_pool *pool, struct msp_record *r, size_t size_bytes)
 {
@@ -606,7 +606,7 @@ struct msp_record *msp_pool_resize(struct msp_record *r, size_t size_bytes, size
         return resize_direct(r, size_bytes, align_bytes, may_move);
     }
     if ((size_bytes >= r->requested_bytes) && (size_bytes <= msp_record_bytes(r))) {
-        return r; /* room that it was given for growing stays its own */
+        return r; /* space that it was given for growing stays its own */
     }
     if (size_bytes >= pool->provider->direct_bytes) {
         return NULL;

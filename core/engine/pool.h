@@ -41,8 +41,8 @@ void msp_pool_give_slab(struct msp_record *record);
 struct msp_record *msp_pool_resize(struct msp_record *record, size_t size_bytes, size_t align_bytes,
                                    bool may_move);
 
-/* The record of what holds @p pointer, which is in @p chunk: a block in use, or anything at all if
- * nothing in use is there; NULL at the chunk's end. No lock. */
+/* The record of the block that holds @p pointer, which is in @p chunk: a block in use, or any
+ * record if nothing in use is there; NULL at the chunk's end. No lock. */
 struct msp_record *msp_pool_find(struct msp_chunk *chunk, const void *pointer);
 
 /* While it is held, no block of the pool is cut, joined, given or taken. */

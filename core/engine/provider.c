@@ -61,9 +61,10 @@ static bool can_resize(const struct msp_provider_spec *spec)
 }
 
 /* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
- * page, not ahead of use. A backend that checks accesses must know each block. Of ordinary memory
- * the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of what a
- * process that allocates once may cost; who needs more pays that once for the small pages. */
+ * page, not ahead of use. A backend that checks accesses needs each block by itself. Of ordinary
+ * memory the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of the
+ * cost of a process that allocates once; a process that needs more pays that once for the small
+ * pages. */
 static void choose_sizes(struct msp_provider *p)
 {
     bool locked = (p->spec.device->number == MEMSPAN_HOST) &&
@@ -78,7 +79,7 @@ static void choose_sizes(struct msp_provider *p)
     p->chunk_max_bytes = p->eager ? MSP_GRANULE_BYTES : CHUNK_GROWTH * p->chunk_bytes;
     p->direct_bytes    = p->eager ? msp_page_size() : p->chunk_max_bytes / 2;
     if (locked) {
-        /* What shares its page with nothing is locked alone. */
+        /* A block that shares its page with nothing is locked alone. */
         p->direct_bytes = msp_page_size() / 2;
     }
     if (p->spec.page_size_bytes > p->chunk_bytes) {
@@ -266,7 +267,7 @@ static memspan_status_t ask_driver(struct msp_provider *p, memspan_request_t *re
         ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
         return status;
     }
-    /* Pages of that size cannot be had: ordinary ones can, and the queries say so. */
+    /* Pages of that size cannot be had: ordinary ones can, and the queries report it. */
     if (!atomic_exchange(&p->page_size_missed, true)) {
         msp_log(MEMSPAN_LOG_WARN, d->table->name, "%s; pages of the usual size are used",
                 memspan_error_text());
@@ -335,7 +336,7 @@ static bool is_mapped(const char *address)
     return (mincore(page, 1, &resident) == 0) || (errno != ENOMEM);
 }
 
-/* What is wrong with a range that a driver names; NULL: nothing. */
+/* The mistake in a range that a driver names; NULL: nothing. */
 static const char *find_fault_of_range(const memspan_request_t *request, const void *address,
                                        size_t size_bytes)
 {
@@ -505,7 +506,7 @@ struct resized {
 };
 
 /* The driver has the range that the chunk will have: the map leads there before the old range can
- * be reused. What is no such range is refused: then the library copies. */
+ * be reused. A pointer outside such a range is refused: then the library copies. */
 static int accept_range(void *context, void *address, size_t size_bytes)
 {
     struct resized *r = context;
@@ -574,7 +575,7 @@ bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_byt
         if (resized.accepted) {
             take_back_range(&resized);
         }
-        old->block = chunk->block; /* whole, but perhaps without what it could have grown into */
+        old->block = chunk->block; /* whole, but perhaps without its reserve for growth */
         put_record(chunk);
         return false;
     }

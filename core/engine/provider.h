@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a provider asks for; compared as a whole, so it is made with memset(0) first. */
+/* A provider's request; compared as a whole, so it is made with memset(0) first. */
 struct msp_provider_spec {
     const struct msp_device *device;
     memspan_kind_t kind;
@@ -33,7 +33,7 @@ struct msp_pool;
 
 struct msp_provider {
     struct msp_provider_spec spec;
-    size_t chunk_first_bytes; /* what the pool takes when it has nothing */
+    size_t chunk_first_bytes; /* the chunk that the pool takes when it has nothing */
     size_t chunk_bytes;       /* and then at a time, at first */
     size_t chunk_max_bytes;   /* and when it holds much */
     size_t direct_bytes;      /* from here on a block is a chunk of its own */
@@ -43,7 +43,7 @@ struct msp_provider {
     _Atomic uint64_t held_bytes;
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
     atomic_size_t given_page_size; /* of the last chunk */
-    atomic_bool page_size_missed;  /* pages of the size asked for could not be had */
+    atomic_bool page_size_missed;  /* pages of the requested size could not be had */
     struct msp_density whole;      /* of chunks that are one block */
     struct msp_density divided;    /* of chunks that large blocks are cut from */
     struct msp_pool *pool;
@@ -80,18 +80,18 @@ struct msp_chunk {
     struct msp_chunk *next_unused;
 };
 
-/* What is registered for a chunk's granules. */
+/* The entry of a chunk's granules in the pointer map. */
 uintptr_t msp_chunk_entry(const struct msp_chunk *chunk);
 
-/* What is kept with a block. */
+/* The record kept with a block. */
 struct msp_block_owner {
-    struct msp_account *account; /* what it is charged to */
+    struct msp_account *account; /* the account it is charged to */
     size_t requested_bytes;
-    bool fallback; /* given by a fallback of the allocator that was asked */
+    bool fallback; /* given by a fallback of the requested allocator */
 };
 
-/* Memory that is asked for: from the allocator's level down to the driver. Each level reads what it
- * needs; only owner and objects have no meaning for a chunk. */
+/* A request for memory: from the allocator's level down to the driver. Each level reads the members
+ * that it needs; only owner and objects have no meaning for a chunk. */
 struct msp_request {
     struct msp_provider *provider;
     size_t size_bytes;           /* > 0 */
@@ -101,13 +101,13 @@ struct msp_request {
     struct msp_block_owner owner;
     bool objects;  /* may be an object of the thread's heap */
     bool grows;    /* for a block that has outgrown its place: one where it can grow again */
-    bool apart;    /* a chunk of its own, whatever its size */
-    bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
+    bool apart;    /* a chunk of its own, of any size */
+    bool zeroed;   /* zero bytes requested from the driver, where it allocates this block alone */
     bool sparse;   /* base pages, where the driver has the choice */
     bool thorough; /* nothing else is to be had: look everywhere */
 };
 
-/* Take a chunk of the request's size; block.flags says whether it is zero. */
+/* Take a chunk of the request's size; block.flags shows whether it is zero. */
 memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_chunk **chunk_p);
 
 /* Another size for a chunk that is one block, its contents kept: where it stands or elsewhere,

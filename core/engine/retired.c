@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* retired.c: what allocators counted that have ended, and names, which outlive them. */
+/* retired.c: the counts of allocators that have ended, and names, which outlive them. */
 
 #include "core/engine/retired.h"
 #include "core/engine/account.h"

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_ENGINE_RETIRED_H
 #define MEMSPAN_CORE_ENGINE_RETIRED_H
 
-/* What allocators counted that have ended, by name and kind; those without a name are one group for
- * each kind. All under the lock of the table of allocators. */
+/* The counts of allocators that have ended, by name and kind; those without a name are one group
+ * for each kind. All under the lock of the table of allocators. */
 
 #include <memspan/device.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct msp_retired {
  * no memory for one, that of all others. */
 struct msp_retired *msp_retired_group(const char *name, memspan_kind_t kind);
 
-/* Adds what an unused account has counted. */
+/* Adds the counts of an unused account. */
 void msp_retired_add(struct msp_retired *group, const struct msp_account *account);
 
 /* The first group; NULL at the end of the list. */

@@ -31,7 +31,7 @@ static void fill_class(unsigned c)
     class->capacity   = (uint16_t)(class->slab_bytes / class->size_bytes);
 }
 
-/* Class by class, not step by step: this is part of what a process's first allocation costs. */
+/* Class by class, not step by step: this is part of the cost of a process's first allocation. */
 static void fill_table(unsigned align)
 {
     uint8_t *table = msp_class_tables[align];

@@ -167,7 +167,7 @@ size_t msp_slab_purge(struct msp_slab *slab)
     return bytes;
 }
 
-/* About a page of them: what is freed and allocated again and again goes round in these. */
+/* About a page of them: objects that are freed and allocated again and again stay within these. */
 bool msp_slab_make_objects(struct msp_slab *slab)
 {
     enum { PAGE_BYTES = 4096, LEAST = 8 };

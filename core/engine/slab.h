@@ -7,9 +7,9 @@
  *
  * Beside it, never in it, stands one 16-bit word an object:
  *
- *   1fcccccccccccccc  live; c: what it is charged: the bytes asked for and the overhead; f: given
- * by a fallback 0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never allocated
- * since it was made 01nnnnnnnnnnnnnn  freed by another thread, in the remote list
+ *   1fcccccccccccccc  live; c: its charge, bytes requested and overhead; f: given by a fallback
+ *   0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never allocated so far
+ *   01nnnnnnnnnnnnnn  freed by another thread, in the remote list
  *
  * Objects are counted from 1, and 0 ends a list.
  *
@@ -47,7 +47,7 @@ enum {
 
 enum msp_slab_state {
     MSP_SLAB_CURRENT,   /* its class is served from it */
-    MSP_SLAB_PARTIAL,   /* in the heap's list of slabs with room */
+    MSP_SLAB_PARTIAL,   /* in the heap's list of slabs with free objects */
     MSP_SLAB_FULL,      /* in the heap's list of full ones; FULL is set */
     MSP_SLAB_ANNOUNCED, /* among the full ones; a thread has cleared FULL and announces it */
     MSP_SLAB_ORPHAN,    /* in the account's list; thread is NULL */
@@ -62,7 +62,7 @@ struct msp_slab {
     uint32_t size_bytes; /* of an object */
     uint16_t capacity;
     uint8_t class_index;
-    bool zeroed; /* what was never allocated is zero */
+    bool zeroed; /* memory that was never allocated is zero */
     _Atomic(struct msp_account *) account;
     unsigned char *address;
 
@@ -74,7 +74,7 @@ struct msp_slab {
      * freeing is one store. */
     uint64_t freed;
     uint16_t made;         /* objects that have ever been in a list */
-    _Atomic uint8_t state; /* enum msp_slab_state; read by who frees without owning, too */
+    _Atomic uint8_t state; /* enum msp_slab_state; other threads that free read it, too */
     uint32_t seen_free;    /* first_free and freed at the last look whether the slab is */
     uint64_t seen_freed;   /* used */
     bool purged;           /* its free pages have been given back, and it was not used since */
@@ -107,8 +107,8 @@ size_t msp_slab_purge(struct msp_slab *slab);
  * False: there are none. By the owner. */
 bool msp_slab_make_objects(struct msp_slab *slab);
 
-/* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: what
- * they were charged. By the owner, or while there is none. */
+/* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: their
+ * charge. By the owner, or while there is none. */
 unsigned msp_slab_collect(struct msp_slab *slab, uint64_t *charge_p);
 
 /* Say that the slab is full; false if another thread has freed meanwhile. */
@@ -153,8 +153,8 @@ static inline bool msp_slab_refill(struct msp_slab *slab)
 /* Objects in use, or in the remote list. By the owner, or while it is stopped. */
 unsigned msp_slab_used(const struct msp_slab *slab);
 
-/* What was never allocated joins the freed objects, which are used first. For a
- * slab that ceases to be its class's current one. */
+/* Objects that were never allocated join the freed ones, which are used first. For a slab that
+ * ceases to be its class's current one. */
 void msp_slab_settle(struct msp_slab *slab);
 
 static inline unsigned msp_slab_state(const struct msp_slab *slab)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spare.c: which allocators become a thread's spare, and when it is given up. */
+/* spare.c: the allocators that become a thread's spare, and the end of a spare. */
 
 #include "core/engine/spare.h"
 #include "core/engine/heap.h"
@@ -128,7 +128,7 @@ static bool is_own(const struct msp_allocator *a, const struct msp_heap *heap)
            msp_heap_has_published_all(heap);
 }
 
-/* What this life has counted; the next begins with nothing. */
+/* The counts of this life; the next begins with nothing. */
 static void add_to_past(struct msp_allocator *a, struct msp_heap *heap)
 {
     a->past.allocator_count++;
@@ -142,8 +142,8 @@ static void add_to_past(struct msp_allocator *a, struct msp_heap *heap)
     }
 }
 
-/* In a section. It is closed to calls: from here on it is this thread's alone, and what others have
- * done with it is seen. */
+/* In a section. It is closed to calls: from here on it is this thread's alone, and other threads'
+ * changes to it are seen. */
 static enum msp_spare_answer keep(struct msp_spare *s, struct msp_allocator *a,
                                   struct msp_heap *heap)
 {

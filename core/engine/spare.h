@@ -3,8 +3,8 @@
 #define MEMSPAN_CORE_ENGINE_SPARE_H
 
 /* Programs make an allocator, use it for a few blocks and destroy it, in a loop, in all threads at
- * once. Where a thread asks for equal ones again and again, the one that it destroys becomes its
- * spare: it stays, with the thread's heap of it, and is the next that the thread asks for, under
+ * once. Where a thread makes equal ones again and again, the one that it destroys becomes its
+ * spare: it stays, with the thread's heap of it, and is the next that the thread gets, under
  * another handle. Both ends are sections: no lock, and one atomic read-modify-write.
  *
  * Only plain allocators become spares, whose request means the same whenever it is made, and only

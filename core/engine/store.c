@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store.c: which part of the engine serves a request, and which one a pointer belongs to. */
+/* store.c: the part of the engine that serves a request, and the one that a pointer belongs to. */
 
 #include "core/engine/store.h"
 #include "core/base/error.h"
@@ -17,11 +17,11 @@ static bool can_be_object(const struct msp_request *request)
            msp_account_earns_heaps(request->owner.account);
 }
 
-/* What a block that grows is given beyond its size, so that growing in steps copies each byte a few
- * times and not at every step. */
-static void make_room(struct msp_request *request)
+/* The reserve of a block that grows, so that growing in steps copies each byte a few times and not
+ * at every step. */
+static void add_slack(struct msp_request *request)
 {
-    enum { ROOM_SHARE = 4 };
+    enum { SLACK_SHARE = 4 };
 
     if (!request->grows || (request->size_bytes <= MSP_SMALL_MAX_BYTES)) {
         return;
@@ -30,7 +30,7 @@ static void make_room(struct msp_request *request)
         (request->provider->eager || (request->size_bytes >= MSP_APART_BYTES))) {
         request->apart = true;
     } else {
-        request->size_bytes += request->size_bytes / ROOM_SHARE;
+        request->size_bytes += request->size_bytes / SLACK_SHARE;
     }
 }
 
@@ -43,13 +43,13 @@ static memspan_status_t take_block(const struct msp_request *request, bool *zero
     memspan_status_t status = MEMSPAN_OK;
 
     block.zeroed = *zeroed_p;
-    make_room(&block);
+    add_slack(&block);
     r = block.apart ? NULL : msp_heap_alloc_cached(pool, &block);
     if (r == NULL) {
         status = msp_pool_alloc(pool, &block, &r);
     }
     if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
-        /* Before the answer is no: what heaps keep for later is wanted now. */
+        /* Before a refusal: heaps give back their cached memory. */
         msp_heap_reclaim();
         msp_provider_settle_all(false);
         block.thorough   = true;
@@ -75,12 +75,12 @@ memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_
             *zeroed_p  = zeroed;
             return MEMSPAN_OK;
         }
-        /* No room for a slab, or no heap: there may still be room for this one. */
+        /* No space for a slab, or no heap: there may still be space for this one. */
     }
     return take_block(request, zeroed_p, address_p);
 }
 
-/* Whether the account is charged directly, for what the pool gives as it is. */
+/* Whether the account is charged directly, for a block that comes from the pool. */
 static bool is_plain(const struct msp_allocator *a, size_t align_bytes, size_t size_bytes)
 {
     return (size_bytes <= MSP_SMALL_MAX_BYTES) && (align_bytes == 1) &&
@@ -215,7 +215,7 @@ bool msp_store_look(const void *address, struct msp_block_view *view_p)
 
 /* ---- giving ---- */
 
-static memspan_status_t refuse(const void *address)
+static memspan_status_t refuse_free(const void *address)
 {
     const struct msp_chunk *chunk = msp_store_chunk(address);
     struct msp_block_view view;
@@ -254,11 +254,11 @@ memspan_status_t msp_store_give(uintptr_t entry, void *address, bool keep_charge
     if ((entry & MSP_ENTRY_SLAB) != 0) {
         return msp_heap_free_object(msp_entry_record(entry), address, keep_charge)
                    ? MEMSPAN_OK
-                   : refuse(address);
+                   : refuse_free(address);
     }
     r = (entry == 0) ? NULL : find_record(msp_entry_record(entry), address);
     if ((r == NULL) || (msp_record_address(r) != address)) {
-        return refuse(address);
+        return refuse_free(address);
     }
     give_record(r, keep_charge);
     return MEMSPAN_OK;
@@ -270,7 +270,7 @@ memspan_status_t msp_store_drop(void *address)
     struct msp_record *r    = (chunk == NULL) ? NULL : find_record(chunk, address);
 
     if ((r == NULL) || (msp_record_address(r) != address)) {
-        return refuse(address);
+        return refuse_free(address);
     }
     atomic_store_explicit(&r->use, MSP_USE_NONE, memory_order_relaxed);
     msp_pool_free(r);

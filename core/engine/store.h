@@ -17,7 +17,7 @@ struct msp_block_view {
     struct msp_block_owner owner;
 };
 
-/* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
+/* *zeroed_p, in: zero bytes requested; out: they are zero already. */
 memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p,
                                 void **address_p);
 
@@ -27,9 +27,9 @@ memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_
 void *msp_store_take_first(struct msp_allocator *allocator, size_t align_bytes, size_t size_bytes,
                            bool *refused_p);
 
-/* Give the block that starts at @p address back; @p entry: of the pointer map. @p keep_charge: what
- * it was charged stays charged; the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a
- * message that says what the address is, when no live block starts there. */
+/* Give the block that starts at @p address back; @p entry: of the pointer map. @p keep_charge: its
+ * charge stays; the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that
+ * describes the address, when no live block starts there. */
 memspan_status_t msp_store_give(uintptr_t entry, void *address, bool keep_charge);
 
 /* The same without touching charge or count. */
@@ -38,7 +38,7 @@ memspan_status_t msp_store_drop(void *address);
 /* The live block whose place holds @p address. False when there is none. No lock. */
 bool msp_store_find(const void *address, struct msp_block_view *view_p);
 
-/* The same where it may be freed at any time: what is seen is of one moment. */
+/* The same where it may be freed at any time: the result is of one moment. */
 bool msp_store_look(const void *address, struct msp_block_view *view_p);
 
 /* Another size for the block that starts at @p address, without copying it: in its place or, if

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread.c: who has heaps, and how all of them are stopped.
+/* thread.c: the threads that have heaps, and how all of them are stopped.
  *
  * list_lock guards the list and is held from stop to resume, so that only one thread stops the
  * others. A thread that ends hands its heaps on in the destructor of a thread-specific key. */
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the fast paths find while they are closed: the slots of msp_heap_none_at(). */
+/* The slots that the fast paths find while they are closed: the slots of msp_heap_none_at(). */
 #define FOUR(x)    x, x, x, x
 #define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
 static struct msp_thread closed = {
@@ -32,7 +32,7 @@ __thread struct msp_thread_local msp_thread_here = {.open = &closed};
 
 static msp_lock_t list_lock = MSP_LOCK_INIT(MSP_RANK_THREADS);
 static struct msp_thread *threads;   /* under list_lock */
-static unsigned standing_interrupts; /* what new threads begin with; under list_lock */
+static unsigned standing_interrupts; /* the value for new threads; under list_lock */
 static pthread_key_t key;
 static bool has_key;
 
@@ -190,7 +190,7 @@ static void sleep_ns(long ns)
     syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* What was stored before is seen by every thread, and what they stored by the caller. */
+/* The caller's earlier stores are seen by every thread, and theirs by the caller. */
 static void order_all(void)
 {
     if (((standing_interrupts & MSP_INTERRUPT_NO_MEMBARRIER) != 0) ||
@@ -203,7 +203,8 @@ static void order_all(void)
         return;
     }
     /* The call was there once: a sandbox has closed it since. From now on threads use memory
-     * barriers of their own; what is under way in a processor is done long before this sleep is. */
+     * barriers of their own; stores under way in a processor are done long before this sleep ends.
+     */
     standing_interrupts |= MSP_INTERRUPT_NO_MEMBARRIER;
     raise_all(MSP_INTERRUPT_NO_MEMBARRIER);
     sleep_ns(10 * 1000 * 1000);
@@ -280,7 +281,7 @@ void msp_thread_set_watched(bool watched)
 
 /* ---- fork ---- */
 
-/* Only the calling thread is left: what the others had goes to the threads that allocate next. */
+/* Only the calling thread is left: the others' slabs go to the threads that allocate next. */
 static void retire_others(void)
 {
     struct msp_thread *ended = NULL;

@@ -4,15 +4,15 @@
 
 /* Threads and their sections.
  *
- * What belongs to a thread (its heaps) is changed by that thread alone, inside a section: a few
- * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
- * and a load, without an atomic read-modify-write and without a memory fence. A thread that needs
- * another thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops
- * all sections: it raises the interrupts, which replaces the record that each thread's fast paths
- * find by a stand-in without heaps, has the kernel run a memory fence on every processor that runs
- * a thread of the process (membarrier), and waits until no thread is inside. The cost is all on the
- * rare side. Where the kernel has no such call the interrupts stay raised, and entering takes the
- * slow path, with a memory fence of its own.
+ * A thread's heaps are changed by that thread alone, inside a section: a few instructions between
+ * enter() and leave() with nothing but loads and stores. Entering is a store and a load, without an
+ * atomic read-modify-write and without a memory fence. A thread that needs another thread's heaps -
+ * to sum statistics, to recall credit, to trim, to fork - stops all sections: it raises the
+ * interrupts, which replaces the record that each thread's fast paths find by a stand-in without
+ * heaps, has the kernel run a memory fence on every processor that runs a thread of the process
+ * (membarrier), and waits until no thread is inside. The cost is all on the rare side. Where the
+ * kernel has no such call the interrupts stay raised, and entering takes the slow path, with a
+ * memory fence of its own.
  *
  * In a section: no lock, no call that may block or fail, no driver. */
 
@@ -42,22 +42,21 @@ struct msp_thread {
     struct msp_thread *previous;
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 
-/* What a thread has in its own storage: little, for that is what a library that is opened at run
- * time gets (tests/exports/tls.sh). */
+/* A thread's own storage: little, because a library that is opened at run time gets little
+ * (tests/exports/tls.sh). */
 struct msp_thread_local {
-    /* The record that the fast paths use. Never NULL, so that they need not ask whether there is
-     * one: while an interrupt is set, before the thread is known and while it ends, it is a
-     * stand-in that has no heaps and that no slab belongs to, so that they find nothing. Others
-     * change it. */
+    /* The record that the fast paths use. Never NULL, so that they need not test for one: while an
+     * interrupt is set, before the thread is registered and while it ends, it is a stand-in that
+     * has no heaps and that no slab belongs to, so that they find nothing. Others change it. */
     _Atomic(struct msp_thread *) open;
     atomic_uint busy; /* in a section */
     bool has_ended;
-    struct msp_thread *record; /* the thread's; NULL until it is known */
+    struct msp_thread *record; /* the thread's; NULL until it is registered */
 };
 extern __thread struct msp_thread_local msp_thread_here MSP_HIDDEN
     __attribute__((tls_model("initial-exec")));
 
-/* The calling thread's record, made known on first use; NULL while the thread ends, and when no
+/* The calling thread's record, registered on first use; NULL while the thread ends, and when no
  * destructor can be set for it. */
 struct msp_thread *msp_thread_get(void);
 
@@ -87,8 +86,8 @@ static inline void msp_thread_leave(void)
 void msp_thread_stop_all(void);
 void msp_thread_resume_all(void);
 
-/* Keep other threads from stopping sections, while the caller does to its own heaps what others do
- * to them only when stopped. */
+/* Keep other threads from stopping sections, while the caller changes its own heaps in ways for
+ * which others stop all. */
 void msp_thread_hold(void);
 void msp_thread_release(void);
 

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_ENGINE_TRAIT_TABLE_H
 #define MEMSPAN_CORE_ENGINE_TRAIT_TABLE_H
 
-/* What the library knows of each trait: where it is kept, what it can be, its default. The public
- * table (MEMSPAN_TRAIT_KEY_MAP) has its number and its text. What a trait does is in core/plan.c.
+/* The row of each trait: its member, its form, its default. The public table
+ * (MEMSPAN_TRAIT_KEY_MAP) has its number and its text. The effect of a trait is in core/plan.c.
  */
 
 #include <memspan/allocator.h>

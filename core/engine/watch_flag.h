@@ -53,8 +53,8 @@ uint64_t msp_watch_now(void);
 
 /* Receives events of chunks: msp_watch_start() sets it before the first flag is set. */
 struct msp_chunk_watcher {
-    /* A driver gave a chunk. started_ns: msp_watch_now() before it was asked. The provider's
-     * held_bytes count the chunk already. */
+    /* A driver gave a chunk. started_ns: msp_watch_now() before the call. The provider's held_bytes
+     * count the chunk already. */
     void (*taken)(const struct msp_chunk *chunk, uint64_t started_ns);
     /* It is about to get it back; held_bytes still count it. */
     void (*giving_back)(const struct msp_chunk *chunk);

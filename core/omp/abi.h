@@ -34,7 +34,7 @@ MEMSPAN_API void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocato
                               msp_omp_allocator_t free_allocator);
 MEMSPAN_API void omp_free(void *pointer, msp_omp_allocator_t allocator);
 
-/* The proposal: a pointer to the handle, so that NULL can say "there is none". */
+/* The proposal: a pointer to the handle, so that NULL can mean "there is none". */
 MEMSPAN_API msp_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
                                                      msp_omp_space_t space);
 
@@ -121,7 +121,8 @@ MEMSPAN_API void llvm_omp_target_free_device(void *pointer, int device);
 MEMSPAN_API void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device);
 MEMSPAN_API void llvm_omp_target_unlock_mem(void *pointer, int device);
 
-/* What compilers emit: GCC, LLVM, and what LLVM's host runtime asks an offload library. */
+/* The calls that compilers emit: GCC, LLVM, and LLVM's host runtime calling an offload library.
+ */
 MEMSPAN_API void *GOMP_alloc(size_t align_bytes, size_t size_bytes, msp_omp_allocator_t allocator);
 MEMSPAN_API void GOMP_free(void *pointer, msp_omp_allocator_t allocator);
 MEMSPAN_API void *__kmpc_alloc(int thread, size_t size_bytes, msp_omp_allocator_t allocator);
@@ -143,7 +144,7 @@ MEMSPAN_API int __tgt_get_mem_resources(int device_count, const int *devices, in
 MEMSPAN_API void *__tgt_omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator);
 MEMSPAN_API void __tgt_omp_free(void *pointer, msp_omp_allocator_t allocator);
 
-/* What Clang calls for target regions and mapped data. */
+/* The calls of Clang for target regions and mapped data. */
 MEMSPAN_API int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
                                     void *region, void *arguments);
 MEMSPAN_API int __tgt_target_kernel_nowait(void *location, int64_t device, int32_t teams,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alloc.c: memory for OpenMP programs, and what compilers emit for allocate clauses and directives.
+/* alloc.c: memory for OpenMP programs, and the calls that compilers emit for allocate clauses and
+ * directives.
  *
  * A handle of ours costs one check and the core's call: no lock, no look-up of symbols. Everything
  * else (the default, vendors' handles, the runtime's own) takes the slow path below. */
@@ -18,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What every allocation of this library is aligned to at least. */
+/* The least alignment of an allocation of this library. */
 enum { ALIGN_ALWAYS = 16 };
 
-/* @p align_bytes 0: none asked for. */
+/* @p align_bytes 0: none requested. */
 static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes,
                         bool zeroed)
 {
@@ -65,7 +66,7 @@ static inline void *logged(const char *routine, void *pointer, size_t size_bytes
     return pointer;
 }
 
-/* @p caller is the program's code, by which its runtime is known. */
+/* @p caller is the program's code, by which its runtime is found. */
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                                                        msp_omp_allocator_t allocator,
                                                        const void *caller, bool *refused_p)
@@ -250,7 +251,7 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     msp_block_refused(pointer, "free");
 }
 
-/* What is no object: most often a block that its heap keeps. */
+/* Any other pointer: most often a block that its heap keeps. */
 static __attribute__((noinline)) void free_block(uintptr_t entry, void *pointer)
 {
     if ((entry == 0) || !msp_heap_free_middle(entry, pointer)) {
@@ -262,7 +263,7 @@ void omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
     uintptr_t entry = msp_map_find(pointer);
 
-    (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
+    (void)allocator; /* a hint that is often wrong: fallbacks free with the requested handle */
     if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
         free_block(entry, pointer);
     } else if (MSP_UNLIKELY(!msp_heap_free_at(entry, pointer))) {
@@ -296,7 +297,7 @@ static void *realloc_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_
     return moved;
 }
 
-/* A block of ours moves to an allocator that only the runtime knows. */
+/* A block of ours moves to an allocator of the runtime's own. */
 static void *realloc_to_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof(info)};
@@ -364,14 +365,14 @@ static __attribute__((noinline)) void *realloc_slowly(void *pointer, size_t size
 void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
                   msp_omp_allocator_t free_allocator)
 {
-    /* A block that grows in steps has room at most of them. */
+    /* A block that grows in steps has space at most of them. */
     return msp_heap_grow_middle(pointer, allocator, size_bytes)
                ? pointer
                : realloc_slowly(pointer, size_bytes, allocator, free_allocator, MSP_OMP_CALLER);
 }
 
-/* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has
- * no caller to tell. libgomp ends the program with status 1, and so do we, for clang's programs
+/* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has no
+ * caller for a status. libgomp ends the program with status 1, and so do we, for clang's programs
  * too: there the alternative is a store through NULL. */
 static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
 {

@@ -101,7 +101,7 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
     return (msp_omp_allocator_t)allocator;
 }
 
-/* A space that the runtime made of what the program's own offload library reported. */
+/* A space that the runtime made of the resources of the program's own offload library. */
 static bool is_their_space(msp_omp_space_t space)
 {
     return (space > PREDEFINED_MAX) && msp_omp_program_offloads() &&
@@ -154,9 +154,9 @@ msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
 }
 
 /* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
- * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: asking about devices
- * now would wait for that very initialisation. Its predefined handle stands in; what the variable
- * really asks for is made at first use (icv.c). */
+ * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: a query about devices
+ * now would wait for that very initialisation. Its predefined handle stands in; the variable's own
+ * allocator is made at first use (icv.c). */
 msp_omp_allocator_t __kmpc_init_allocator(int thread, msp_omp_space_t space, int trait_count,
                                           memspan_trait_t *traits)
 {
@@ -190,7 +190,7 @@ void omp_destroy_allocator(msp_omp_allocator_t allocator)
         uintptr_t kmpc    = msp_omp_real(MSP_OMP_REAL_KMPC_DESTROY_ALLOCATOR);
         uintptr_t routine = msp_omp_real(MSP_OMP_REAL_DESTROY_ALLOCATOR);
         if (kmpc != 0) {
-            /* What the other ends in, which would come round again. */
+            /* The function in which the other ends, which would come round again. */
             ((void (*)(int, msp_omp_allocator_t))kmpc)(0, allocator);
             return;
         }

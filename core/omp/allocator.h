@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_ALLOCATOR_H
 #define MEMSPAN_CORE_OMP_ALLOCATOR_H
 
-/* From what a program passes to OpenMP calls to what the core takes. */
+/* From the arguments of OpenMP calls to those of the core. */
 
 #include "core/omp/abi.h"
 #include <memspan/allocator.h>
@@ -17,16 +17,16 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
 /* Whose an allocator handle is. */
 enum msp_omp_owner {
     MSP_OMP_OURS,   /* *allocator_p is a live allocator of ours */
-    MSP_OMP_THEIRS, /* only the real runtime may know it */
-    MSP_OMP_UNKNOWN /* stale or impossible; the error record says which */
+    MSP_OMP_THEIRS, /* it may be the real runtime's own */
+    MSP_OMP_UNKNOWN /* stale or impossible; the error record has which */
 };
 
-/* Resolve null, vendors' and special handles; the slow half of what allocating calls do. */
+/* Resolve null, vendors' and special handles; the slow half of allocating calls. */
 enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
                                              memspan_allocator_h *allocator_p);
 
 /* Add traits that a vendor's space or allocator implies, unless the program gave the same key.
- * @p traits has room for @p capacity; returns the new count. */
+ * @p traits has space for @p capacity; returns the new count. */
 size_t msp_omp_vendor_traits(msp_omp_space_t space, memspan_trait_t *traits, size_t count,
                              size_t capacity);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* devices.c: whose device numbers count, and the routines that tell them. */
+/* devices.c: the device numbers that count, and the routines that return them. */
 
 #include "core/omp/devices.h"
 #include "core/base/calls.h"
@@ -18,14 +18,14 @@
 
 typedef int number_fn(void);
 
-/* Questions that this thread is asking the runtime, a bit each. A runtime may ask us in turn: for
- * one answer of its own it may need another (then ours is the runtime's too), libomp asks any
- * library that exports __tgt_get_num_devices(), and a runtime that lies before us in lookup order
- * may find our routine behind its own. When the same question comes round, only this library has
- * devices. */
+/* Calls of this thread to the runtime that are under way, a bit each. A runtime may call us in
+ * turn: for one answer of its own it may need another (then ours is the runtime's too), libomp
+ * calls any library that exports __tgt_get_num_devices(), and a runtime that lies before us in
+ * lookup order may find our routine behind its own. When the same question comes round, only this
+ * library has devices. */
 static _Thread_local unsigned asking;
 
-/* The runtime is asked until exit has begun, and until the thread's own data has gone, as the
+/* The runtime is called until exit has begun, and until the thread's own data has gone, as the
  * runtime's has then. Later its last answers count. */
 static struct msp_calls questions;
 static atomic_int last_answers[MSP_OMP_REAL_GET_DEFAULT_DEVICE + 1];
@@ -35,7 +35,7 @@ static void watch_exit(void)
     msp_calls_watch_exit(&questions);
 }
 
-static int ask(enum msp_omp_real which)
+static int call_runtime(enum msp_omp_real which)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     unsigned bit               = 1u << (which - MSP_OMP_REAL_GET_NUM_DEVICES);
@@ -59,14 +59,14 @@ static int ask(enum msp_omp_real which)
 
 int msp_omp_runtime_device_count(void)
 {
-    int count = ask(MSP_OMP_REAL_GET_NUM_DEVICES);
+    int count = call_runtime(MSP_OMP_REAL_GET_NUM_DEVICES);
 
     return (count > 0) ? count : 0;
 }
 
 int msp_omp_runtime_host(void)
 {
-    int host = ask(MSP_OMP_REAL_GET_INITIAL_DEVICE);
+    int host = call_runtime(MSP_OMP_REAL_GET_INITIAL_DEVICE);
 
     return (host > 0) ? host : 0;
 }
@@ -108,7 +108,7 @@ int msp_omp_device_number(int number)
     if (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0) {
         return MEMSPAN_HOST;
     }
-    number = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+    number = call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
     /* The runtime's own word: its host, and never a device of ours with the same number. */
     return ((number == MSP_OMP_DEFAULT_DEVICE) || (number == omp_get_initial_device()))
                ? MEMSPAN_HOST
@@ -155,7 +155,7 @@ int msp_omp_default_device(void)
                    : MEMSPAN_HOST;
     }
     if (msp_omp_runtime_device_count() > 0) {
-        device = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+        device = call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
         return ((device >= 0) && (device < msp_omp_runtime_host())) ? device : MEMSPAN_HOST;
     }
     return MEMSPAN_HOST;
@@ -165,7 +165,7 @@ int msp_omp_region_device(void)
 {
     return (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0)
                ? MEMSPAN_HOST
-               : ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+               : call_runtime(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
 }
 
 int omp_get_num_devices(void)
@@ -218,7 +218,7 @@ static int invalid_device(void)
     return (msp_omp_real(MSP_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
 }
 
-/* The host's name: what the runtime calls it, where it has names. */
+/* The host's name: the runtime's, where it has names. */
 static const char *host_uid(void)
 {
     uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_UID_FROM_DEVICE);
@@ -249,7 +249,7 @@ int omp_get_device_from_uid(const char *uid)
     if ((routine != 0) && !msp_omp_numbers_are_ours()) {
         device = ((int (*)(const char *))routine)(uid);
     }
-    /* LLVM's host runtime says that any text is the host, which this is not. */
+    /* LLVM's host runtime takes any text for the host, which this is not. */
     if ((device >= 0) && (device != msp_omp_runtime_host())) {
         return device;
     }

@@ -14,7 +14,7 @@
 #include <memspan/status.h>
 #include <stdbool.h>
 
-/* What the real runtime answers; 0 devices where there is no runtime. */
+/* The real runtime's result; 0 devices where there is no runtime. */
 int msp_omp_runtime_device_count(void);
 int msp_omp_runtime_host(void);
 
@@ -29,18 +29,18 @@ memspan_status_t msp_omp_device_from(int number, int *device_p);
 /* GCC 16's omp_default_device: whichever device is the calling task's default. */
 enum { MSP_OMP_DEFAULT_DEVICE = -5 };
 
-/* @p number, or the default device's where it stands for that. What the routines that take devices
- * do first. */
+/* @p number, or the default device's where it stands for that. The first step of routines that take
+ * devices. */
 int msp_omp_device_number(int number);
 
-/* True when the real runtime knows the device by this number. */
+/* True when this number is a device of the real runtime. */
 bool msp_omp_runtime_has(int number);
 
 /* The default device as memspan numbers it; MEMSPAN_HOST where there are no devices. */
 int msp_omp_default_device(void);
 
-/* The runtime's number of the default device: one question, where the other asks for the count of
- * devices too, for which LLVM's runtimes look up symbols. The host's number is no device's. */
+/* The runtime's number of the default device: one call, where the other needs the count of devices
+ * too, for which LLVM's runtimes look up symbols. The host's number is no device's. */
 int msp_omp_region_device(void);
 
 #endif /* MEMSPAN_CORE_OMP_DEVICES_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* environment.c: what OMP_ALLOCATOR says. OpenMP 5.2 "OMP_ALLOCATOR": an allocator's name, or a
- * space's name with traits. Numbers are no handles here, as in every runtime. */
+/* environment.c: the reading of OMP_ALLOCATOR. OpenMP 5.2 "OMP_ALLOCATOR": an allocator's name, or
+ * a space's name with traits. Numbers are no handles here, as in every runtime. */
 
 #include "core/omp/environment.h"
 #include "core/base/error.h"

@@ -9,7 +9,7 @@
 
 enum { MSP_OMP_TRAITS_MAX = 32 };
 
-/* What an allocator text asks for. */
+/* The allocator that a text describes. */
 struct msp_omp_request {
     msp_omp_allocator_t allocator; /* a predefined one, vendors' included; else 0 and: */
     msp_omp_space_t space;

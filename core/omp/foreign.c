@@ -19,15 +19,15 @@
 /* LLVM keeps the numbers up to here for predefined handles. */
 enum { PREDEFINED_MAX = 1024 };
 
-/* Blocks that a runtime made through us; the values are the size asked for and the omp_free() of
+/* Blocks that a runtime made through us; the values are the requested size and the omp_free() of
  * that runtime. */
-/* What symmetric memory is asked of; NULL: there is none. */
+/* The functions for symmetric memory; NULL: there is none. */
 static msp_omp_symmetric_alloc *_Atomic symmetric_alloc;
 static msp_omp_symmetric_free *_Atomic symmetric_free;
 
 static struct msp_omp_table forwarded = MSP_OMP_TABLE_INIT;
 static struct msp_omp_table free_of   = MSP_OMP_TABLE_INIT;
-/* The allocator too: a runtime writes no record before what is another library's memory. */
+/* The allocator too: a runtime writes no record before another library's memory. */
 static struct msp_omp_table allocator_of = MSP_OMP_TABLE_INIT;
 
 typedef void *alloc_fn(size_t size_bytes, msp_omp_allocator_t allocator);
@@ -73,7 +73,7 @@ bool msp_omp_read_safely(const void *address, void *buffer, size_t size)
 /* Is malloc() the C library's? Then the word before a block is its size and three flags. */
 static bool malloc_is_glibc(void)
 {
-    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    static _Atomic(int) answer; /* 0 not tested, 1 no, 2 yes */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {
@@ -125,8 +125,9 @@ static bool is_alignment(uintptr_t value)
     return msp_is_power_of_two(value) && (value <= ((uintptr_t)1 << 40));
 }
 
-/* A handle that a runtime may have made: predefined, or the address of what looks like its record.
- * libgomp: space, alignment, ... in a malloc block; libomp: space, kind, alignment, fallback. */
+/* A handle that a runtime may have made: predefined, or the address of bytes that look like its
+ * record. libgomp: space, alignment, ... in a malloc block; libomp: space, kind, alignment,
+ * fallback. */
 static bool is_plausible_handle(msp_omp_allocator_t allocator)
 {
     uintptr_t words[6];
@@ -159,7 +160,7 @@ bool msp_omp_foreign_is_allocator(msp_omp_allocator_t allocator)
 bool msp_omp_block_is_libgomp(const void *pointer, struct msp_omp_block *block_p)
 {
     struct {
-        uintptr_t raw; /* what malloc gave */
+        uintptr_t raw; /* the block of malloc() */
         size_t size;   /* of all of it */
         uintptr_t allocator;
         uintptr_t pad;
@@ -190,7 +191,7 @@ bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p)
         uintptr_t raw;
         size_t size;
         size_t size_asked;
-        uintptr_t aligned; /* what the program was given */
+        uintptr_t aligned; /* the program's block */
         uintptr_t allocator;
     } record;
     uintptr_t address = (uintptr_t)pointer;
@@ -280,7 +281,7 @@ void memspan_symmetric_allocator_set(msp_omp_symmetric_alloc *alloc,
     atomic_store(&symmetric_free, release);
 }
 
-/* Should there be no room to remember a block, a runtime's record will still tell. */
+/* Should there be no space to remember a block, a runtime's record still identifies it. */
 static void remember(void *pointer, msp_omp_allocator_t allocator, uintptr_t free_routine,
                      size_t size_bytes)
 {

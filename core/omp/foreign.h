@@ -14,22 +14,22 @@
 bool msp_omp_read_safely(const void *address, void *buffer, size_t size);
 
 /* The space and the allocator of symmetric memory. It is the same as with a runtime's: the handle
- * is passed on to those who know it, and blocks are remembered. */
+ * is passed on to its runtime, and blocks are recorded. */
 enum { MSP_OMP_SYMMETRIC = 300 };
 
 /* A block of a real runtime. */
 struct msp_omp_block {
     enum msp_omp_family family; /* MSP_OMP_FAMILY_COUNT: whichever comes next */
-    size_t size_bytes;          /* that were asked for; SIZE_MAX when unknown */
+    size_t size_bytes;          /* that were requested; SIZE_MAX when unknown */
     msp_omp_allocator_t allocator;
 };
 
-/* True when the handle can be one that a runtime made: it is the address of what looks like its
- * record. False for predefined handles. */
+/* True when the handle can be one that a runtime made: it is the address of bytes that look like
+ * its record. False for predefined handles. */
 bool msp_omp_foreign_is_allocator(msp_omp_allocator_t allocator);
 
-/* What the words before @p pointer say, for tests: true when they are the record that the family
- * writes before its blocks. */
+/* The words before @p pointer, for tests: true when they are the record that the family writes
+ * before its blocks. */
 bool msp_omp_block_is_libgomp(const void *pointer, struct msp_omp_block *block_p);
 bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p);
 
@@ -37,7 +37,8 @@ bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p)
 bool msp_omp_foreign_recognise(const void *pointer, struct msp_omp_block *block_p);
 
 /* Ask the real runtime for memory with a handle that is not ours. NULL with an error record when
- * the handle cannot be one of a runtime's, or there is no runtime. align_bytes 0: none asked. */
+ * the handle cannot be one of a runtime's, or there is no runtime. align_bytes 0: none requested.
+ */
 void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes,
                             bool zeroed);
 

@@ -2,9 +2,9 @@
 /* icv.c: the default allocator of the calling task.
  *
  * The value belongs to the implicit task and is inherited by teams, so only the runtime can keep
- * it: our handles are stored in the runtime's own variable, which it treats as opaque. What the
- * runtime starts with is its own reading of OMP_ALLOCATOR; ours replaces it, because libgomp 12
- * understands predefined names only and libomp makes a new allocator for a bare space. So:
+ * it: our handles are stored in the runtime's own variable, which it treats as opaque. The runtime
+ * starts with its own reading of OMP_ALLOCATOR; ours replaces it, because libgomp 12 understands
+ * predefined names only and libomp makes a new allocator for a bare space. So:
  *
  *   - `initials` has the runtime's value before anyone has set one. It is taken down before
  *     the first set through us, on whichever thread: a thread that does not see that set has not
@@ -102,7 +102,7 @@ static _Atomic(msp_omp_allocator_t) *initial_of(uintptr_t get)
     return &initials[i].value;
 }
 
-/* What a value in the variable of the runtime with the routine @p get means. */
+/* The meaning of a value in the variable of the runtime with the routine @p get. */
 static msp_omp_allocator_t meaning_of(uintptr_t get, msp_omp_allocator_t raw)
 {
     _Atomic(msp_omp_allocator_t) *initial_p = initial_of(get);

@@ -6,7 +6,7 @@
 
 #include "core/omp/abi.h"
 
-/* What is stored in a runtime where omp_default_mem_alloc was set on purpose while OMP_ALLOCATOR
+/* The value stored in a runtime where omp_default_mem_alloc was set on purpose while OMP_ALLOCATOR
  * names another initial value that the runtime itself did not understand. Means handle 1. */
 #define MSP_OMP_EXPLICIT_DEFAULT ((msp_omp_allocator_t)0x4d656d7370616e31)
 

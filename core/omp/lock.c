@@ -35,7 +35,7 @@ static void take_maker(void)
 
 static void release_maker(void)
 {
-    /* A recursive lock knows its owner by thread number, and the child has another. */
+    /* A recursive lock has its owner's thread number, and the child has another. */
     if (pthread_mutex_unlock(&maker_lock.mutex) != 0) {
         maker_lock = (msp_lock_t)MSP_LOCK_INIT_RECURSIVE(MSP_RANK_OMP_MAKER);
     }

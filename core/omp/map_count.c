@@ -5,7 +5,7 @@
 #include "core/omp/map_entry.h"
 #include "core/omp/variable.h"
 
-/* The variable of an entry that says no more than that it is used, if it is there; else NULL. */
+/* The variable of an entry that means no more than its use, if it is there; else NULL. */
 static struct msp_omp_variable *find_used(const struct msp_omp_data *d, int i, int64_t allowed)
 {
     const int64_t plain =

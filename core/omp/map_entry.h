@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_MAP_ENTRY_H
 #define MEMSPAN_CORE_OMP_MAP_ENTRY_H
 
-/* An entry of what Clang passes for mapped data: its bits, and what they say of it. */
+/* An entry of the arrays that Clang passes for mapped data: its bits, and their meaning. */
 
 #include "core/omp/mapped.h"
 
@@ -41,7 +41,7 @@ static inline bool msp_omp_entry_has_data(const struct msp_omp_data *d, int i)
     return ((d->types[i] & MSP_MAP_NO_DATA) == 0) && !msp_omp_entry_has_mapper(d, i);
 }
 
-/* The entry is what references are counted of: members are in the structure's. */
+/* References are counted for this entry: members are in the structure's. */
 static inline bool msp_omp_entry_is_counted(const struct msp_omp_data *d, int i)
 {
     return msp_omp_entry_has_data(d, i) &&

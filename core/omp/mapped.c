@@ -5,17 +5,17 @@
  * (omp_target_associate_ptr). To the runtime it is then present for ever: its addresses are right
  * everywhere, but it neither counts references nor copies. So the references are counted here, and
  * a map that begins or ends a variable is passed on with the bit that makes the runtime copy: it
- * alone knows which words of a structure are pointers of the device.
+ * alone can tell the words of a structure that are pointers of the device.
  *
  * A region's maps begin before it and end after it, by calls of their own: another thread's region
  * may use the variable as soon as it is counted, when its values must be there.
  *
- * What a mapper names is seen when it tells the runtime. The structure itself is the runtime's,
- * which does not count it.
+ * Entries of a mapper are seen in its calls of the runtime (__tgt_push_mapper_component). The
+ * structure itself is the runtime's, which does not count it.
  *
- * Left to the runtime: what is present already (global variables of the device, associations of the
- * program), what overlaps that, and every variable where the device works in the host's memory
- * (requires unified_shared_memory). */
+ * Left to the runtime: variables that are present already (global variables of the device,
+ * associations of the program), those that overlap them, and every variable where the device works
+ * in the host's memory (requires unified_shared_memory). */
 
 #include "core/omp/mapped.h"
 #include "core/allocator.h"
@@ -46,8 +46,8 @@ typedef int reset_allocator_fn(int64_t);
 
 atomic_bool msp_omp_mapped_set;
 
-/* Guards what follows, and is held while the runtime begins and ends maps: a variable must be there
- * when it is counted, and must not be used again before it has gone. */
+/* Guards the data below, and is held while the runtime begins and ends maps: a variable must be
+ * there when it is counted, and must not be used again before it has gone. */
 MSP_LOCK_STATIC(lock, MSP_RANK_OMP_MAPPED);
 
 /* The variables that begin or end with the present call. */
@@ -62,7 +62,7 @@ static _Thread_local struct {
 static struct {
     msp_omp_map_alloc *alloc;
     msp_omp_map_free *release;
-    bool sees_maps; /* or has only what is named, from then on */
+    bool sees_maps; /* or has only the named ones, from then on */
     bool asked;     /* whether it has memory of its own: that is the next member */
     bool has_memory;
 } allocators[DEVICES_MAX];
@@ -255,8 +255,8 @@ static void end_entry(const struct msp_omp_data *d, int i)
 
 /* ---- the calls ---- */
 
-/* Runtimes from LLVM 22 set a pointer of the device when it or what it points to is new, which they
- * cannot see of variables here. */
+/* Runtimes from LLVM 22 set a pointer of the device when it or its target is new, which they cannot
+ * see of variables here. */
 static bool attaches(const struct msp_omp_data *d, int i)
 {
     const struct msp_omp_variable *pointer = NULL;
@@ -299,7 +299,7 @@ static void finish_changes(bool begins)
     }
 }
 
-/* Lock held. The runtime copies what begins or ends here, and nothing else. */
+/* Lock held. The runtime copies variables that begin or end here, and nothing else. */
 static void move(enum msp_omp_real which, const struct msp_omp_data *d,
                  struct msp_omp_data *changed)
 {
@@ -339,7 +339,7 @@ void msp_omp_mapped_component(void *base, void **begin, int64_t size_bytes, int6
     change_entry(&d, 0, moving.begins);
 }
 
-/* For the runtime, with arrays of its own for what changes; NULL when the call is the runtime's
+/* For the runtime, with arrays of its own for changed entries; NULL when the call is the runtime's
  * alone. */
 static struct msp_omp_data *copy_if_concerned(const struct msp_omp_data *d)
 {
@@ -394,7 +394,7 @@ static void strip(int64_t *types, int32_t count)
 }
 
 /* Of a region all of whose variables are there: it neither begins nor ends one, and the runtime
- * copies what is always copied. False: see to it. */
+ * copies the entries with the bit for always. False: see to it. */
 static bool use_in_region(const struct msp_omp_data *d, bool begins)
 {
     return msp_omp_map_count(d, begins, MSP_MAP_ALWAYS, MSP_MAP_NO_DATA);
@@ -475,9 +475,9 @@ bool msp_omp_mapped_has(const void *pointer, int number)
     return has;
 }
 
-/* ---- what programs call ---- */
+/* ---- calls of programs ---- */
 
-static int refuse(const char *routine)
+static int refuse_call(const char *routine)
 {
     msp_omp_refused(routine);
     return -1;
@@ -515,10 +515,10 @@ int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc, msp_omp
     }
     if ((alloc == NULL) || (release == NULL)) {
         memspan_error(MEMSPAN_ERR_INVALID, "an allocator's function is NULL");
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     if (!can_associate(device)) {
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     msp_lock(&lock);
     allocators[device].alloc     = alloc;
@@ -549,7 +549,7 @@ int __tgt_reset_device_allocator(int64_t device)
     if (!has_allocator(device)) {
         msp_unlock(&lock);
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "device %lld has no allocator", (long long)device);
-        return refuse(__func__);
+        return refuse_call(__func__);
     }
     for (v = msp_omp_variable_of((int)device); v != NULL; v = msp_omp_variable_of((int)device)) {
         end_variable(v);

@@ -7,7 +7,7 @@
 
 #include "core/omp/runtime.h"
 
-/* What Clang passes to the runtime for mapped data. */
+/* The arguments that Clang passes to the runtime for mapped data. */
 struct msp_omp_data {
     void *location;
     int64_t device; /* as given: -1 is the default device */
@@ -52,8 +52,7 @@ void msp_omp_data_forward(enum msp_omp_real which, const struct msp_omp_data *da
 /* The same for MSP_OMP_REAL_TGT_DATA_BEGIN and _END, with memory from the allocators. */
 void msp_omp_mapped_move(enum msp_omp_real which, const struct msp_omp_data *data);
 
-/* Of a mapper, which has begun to tell the runtime what it maps with the present call: changes what
- * it tells. */
+/* Of a mapper, whose entries for the runtime begin with the present call: changes these entries. */
 void msp_omp_mapped_component(void *base, void **begin, int64_t size_bytes, int64_t *type);
 
 /* The runtime's routine @p real for a region on device @p number, likewise. The region has ended

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_OMP_NAMED_H
 #define MEMSPAN_OMP_NAMED_H
 
-/* Which mapped variables take memory from the devices' allocators (mapped.h): all, until the
+/* The mapped variables that take memory from the devices' allocators (mapped.h): all, until the
  * program names some. mapped.c holds its lock around these functions. */
 
 #include <memspan/allocator.h>

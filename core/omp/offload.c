@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offload.c: what LLVM's host runtime (from release 21) asks an offload library for its OpenMP 6.0
- * memory spaces. It asks for the resources that devices have in common, makes a space of its own
- * of their numbers, and asks for memory with an allocator handle of its own, which is an address
- * in its memory: no word to us says which devices are meant. The memory therefore reaches them
- * all. Programs that call the routines themselves get ours, and never come here. */
+/* offload.c: the calls of LLVM's host runtime (from release 21) to an offload library for its
+ * OpenMP 6.0 memory spaces. It gets the resources that devices have in common, makes a space of its
+ * own of their numbers, and gets memory with an allocator handle of its own, which is an address in
+ * its memory: no argument names the devices. The memory therefore reaches them all. Programs that
+ * call the routines themselves get ours, and never come here. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -18,13 +18,13 @@
 
 enum { RESOURCES_MAX = 1024 };
 
-/* Resources that were asked for, by name: the index is the number that the runtime is given.
- * Under msp_omp_lock(). */
+/* Resources that were requested, by name: the index is the number that the runtime is given. Under
+ * msp_omp_lock(). */
 static char resource_names[RESOURCES_MAX]
                           [sizeof(((memspan_resource_info_t *)NULL)->name)] MSP_SPARSE;
 static int resource_count;
 
-/* The number of a resource, the same whenever it is asked for; -1 when there are too many. */
+/* The number of a resource, the same in each call; -1 when there are too many. */
 static int number_of(const char *name)
 {
     int i;

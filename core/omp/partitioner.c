@@ -4,9 +4,9 @@
  * A partitioner is a word of the program's that holds a number of ours; both the number and the
  * word's address name it, because the trait's value may be written either way. A partition is a
  * record of ours; the program sees its address. Every word and address that the program passes is
- * looked up before it is believed.
+ * looked up before it is used.
  *
- * A static or allocator-lifetime partition is computed by the first that asks, outside the lock (a
+ * A static or allocator-lifetime partition is computed at the first request, outside the lock (a
  * callback may allocate), and kept; of two that computed at once, one result is released at once.
  * The release callback is copied into each partition, which may outlive its partitioner. */
 
@@ -38,9 +38,9 @@ struct msp_omp_partition {
     size_t size_bytes;
     size_t part_count;
     memspan_part_t *parts;
-    bool *set;   /* which parts the callback has set */
+    bool *set;   /* parts that the callback has set */
     bool closed; /* the callback has returned: the parts are in use */
-    bool failed; /* a part was refused, or there was no room for the parts */
+    bool failed; /* a part was refused, or there was no space for the parts */
 };
 
 struct partitioner {
@@ -86,7 +86,7 @@ bool msp_omp_partitioner_valid(uintptr_t partitioner)
     return number_of(partitioner) != 0;
 }
 
-static void refuse(const char *call, const char *what)
+static void refuse_call(const char *call, const char *what)
 {
     memspan_error(MEMSPAN_ERR_INVALID, "%s: %s", call, what);
     msp_log(MEMSPAN_LOG_ERROR, "omp", "%s", memspan_error_text());
@@ -99,18 +99,18 @@ void omp_init_mempartitioner(msp_omp_partitioner_t *partitioner, int lifetime,
     struct partitioner *made;
 
     if (partitioner == NULL) {
-        refuse("omp_init_mempartitioner", "partitioner is NULL");
+        refuse_call("omp_init_mempartitioner", "partitioner is NULL");
         return;
     }
     *partitioner = 0;
     if ((lifetime < LIFETIME_STATIC) || (lifetime > LIFETIME_DYNAMIC) || (compute == NULL)) {
-        refuse("omp_init_mempartitioner",
-               (compute == NULL) ? "compute_proc is NULL" : "lifetime has no such value");
+        refuse_call("omp_init_mempartitioner",
+                    (compute == NULL) ? "compute_proc is NULL" : "lifetime has no such value");
         return;
     }
     made = calloc(1, sizeof(*made));
     if (made == NULL) {
-        refuse("omp_init_mempartitioner", "no memory for a partitioner");
+        refuse_call("omp_init_mempartitioner", "no memory for a partitioner");
         return;
     }
     made->lifetime = (enum lifetime)lifetime;
@@ -160,7 +160,7 @@ void msp_omp_partitions_collect(void)
     struct msp_omp_partition *list;
 
     if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
-        return; /* the thread that destroys an allocator sees what that has put there */
+        return; /* the thread that destroys an allocator sees its own entries */
     }
     msp_lock(&msp_omp_partitioner_lock);
     list      = forgotten;
@@ -184,7 +184,7 @@ void omp_destroy_mempartitioner(const msp_omp_partitioner_t *partitioner)
     }
     msp_unlock(&msp_omp_partitioner_lock);
     if (record == 0) {
-        refuse("omp_destroy_mempartitioner", "there is no such partitioner");
+        refuse_call("omp_destroy_mempartitioner", "there is no such partitioner");
     }
     release_list(kept);
     msp_omp_partitions_collect();
@@ -206,7 +206,7 @@ void omp_init_mempartition(struct msp_omp_partition *partition, size_t part_coun
     struct msp_omp_partition *p = live_partition(partition);
 
     if ((p == NULL) || p->closed) {
-        refuse("omp_init_mempartition", "there is no such partition in the making");
+        refuse_call("omp_init_mempartition", "there is no such partition in the making");
         return;
     }
     drop_parts(p);
@@ -228,7 +228,7 @@ void omp_destroy_mempartition(const struct msp_omp_partition *partition)
     struct msp_omp_partition *p = live_partition(partition);
 
     if (p == NULL) {
-        refuse("omp_destroy_mempartition", "there is no such partition");
+        refuse_call("omp_destroy_mempartition", "there is no such partition");
         return;
     }
     drop_parts(p);
@@ -290,7 +290,7 @@ static memspan_status_t check_parts(const struct msp_omp_partition *partition)
     return MEMSPAN_OK;
 }
 
-/* What divide() was asked. */
+/* The arguments of divide(). */
 struct question {
     uintptr_t argument;
     uintptr_t owner;
@@ -367,7 +367,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
     return found != NULL;
 }
 
-/* Keep what was computed; returns what is to be used, and what is to be released instead. */
+/* Keep the computed partition; returns the one to use, and the one to release instead. */
 static struct msp_omp_partition *keep(uintptr_t partitioner, const struct question *asked,
                                       struct msp_omp_partition *computed,
                                       struct msp_omp_partition **surplus_p)

@@ -17,7 +17,7 @@ struct search {
     bool first;
 };
 
-/* What of an object's dynamic section is needed here. */
+/* The entries of an object's dynamic section that are needed here. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *names;

@@ -10,9 +10,9 @@ struct msp_redirect {
 };
 
 /* From now on every object that is loaded calls @p to where it called the function @p name of
- * another: what its linker table (PLT or GOT) leads to is changed. What looks names up by itself
- * is not concerned, and so msp_dl_next() finds what was called before. For tools that check a
- * program, asked for by its user. @p loads is 0, or what the last call for the list returned:
+ * another: its entries in the linker table (PLT or GOT) are changed. Code that looks names up by
+ * itself is not concerned, and so msp_dl_next() finds the earlier function. For tools that check a
+ * program at its user's request. @p loads is 0, or the result of the last call for the list:
  * nothing is done when nothing has been loaded since. */
 unsigned long long msp_redirect(const struct msp_redirect *list, size_t count,
                                 unsigned long long loads);

@@ -67,7 +67,7 @@ void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
     memspan_status_t status = msp_error_status();
     bool exhausted          = (status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_NO_MEMORY);
 
-    /* A limit is reached in inner loops, and only after the fallbacks were asked. */
+    /* A limit is reached in inner loops, and only after the fallbacks were tried. */
     if (!msp_log_on(exhausted ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN) &&
         ((status == MEMSPAN_ERR_LIMIT) || !msp_log_on(MEMSPAN_LOG_WARN))) {
         return;

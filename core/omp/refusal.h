@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_OMP_REFUSAL_H
 
 /* OpenMP calls that are refused. A null handle or pointer is all that the program sees, and few
- * programs look: the log says which call it was, with the sentence of memspan_error_text(). */
+ * programs look: the log names the call, with the sentence of memspan_error_text(). */
 
 #include "core/omp/abi.h"
 
@@ -11,8 +11,8 @@
  * warning, at most three for each routine and status unless level info is on. */
 void msp_omp_refused(const char *routine) __attribute__((cold));
 
-/* The same for memory. Where the allocator has no more and its fallback is null_fb, NULL is what
- * the program asked for: that is level info. */
+/* The same for memory. Where the allocator has no more and its fallback is null_fb, NULL is the
+ * requested result: that is level info. */
 void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
     __attribute__((cold));
 

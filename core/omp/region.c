@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region.c: what Clang (from 15) calls for target regions and mapped data. All goes on to the
+/* region.c: the calls of Clang (from 15) for target regions and mapped data. All goes on to the
  * runtime; the watcher of regions (core/base/region.h) is called before and after, and mapped.c
  * where variables have allocators. */
 
@@ -20,12 +20,12 @@ typedef int kernel_nowait_fn(void *, int64_t, int32_t, int32_t, void *, void *, 
 typedef void data_nowait_fn(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *,
                             void **, void **, int32_t, void *, int32_t, void *);
 
-/* Without a runtime a region runs on the host: the result tells the caller to do that. */
+/* Without a runtime a region runs on the host: by that result the caller does so. */
 enum { RUN_ON_HOST = 1 };
 
-/* The runtime may return from a call of its own tasks before the work is done; where it must be
- * known when that is done, it is done at once. The caller is such a task, which the runtime made
- * when the dependences were satisfied. */
+/* The runtime may return from a call of its own tasks before the work is done; where its end must
+ * be seen, it is done at once. The caller is such a task, which the runtime made when the
+ * dependences were satisfied. */
 static bool waits(void)
 {
     return (msp_region_watched() != NULL) || msp_omp_mapped_is_set();

@@ -4,15 +4,15 @@
  *
  * Clang makes a task of such a region, and the runtime runs it some time on a thread of its own: a
  * host that does not wait would be caught by chance. So the thread that made a watched one stays
- * until it has ended, and what its region was given is the device's until the program has waited.
- * Any way to wait, by any thread, ends that for all regions, and so does a task with dependences,
- * which may be the one that waits: so a mistake may escape, but there are no false positives.
+ * until it has ended, and the region's memory is the device's until the program has waited. Any way
+ * to wait, by any thread, ends that for all regions, and so does a task with dependences, which may
+ * be the one that waits: so a mistake may escape, but there are no false positives.
  *
- * Not for ever: a region may wait for what the host does next. One that takes longer than WAIT_MS
+ * Not for ever: a region may wait for the host's next step. One that takes longer than WAIT_MS
  * counts as waited for. So does every one in a parallel region, whose end waits for it as well, and
  * calls nothing of ours.
  *
- * Only what is loaded when watching begins, or when a task is made later, calls these: a
+ * Only objects that are loaded when watching begins, or when a task is made later, call these: a
  * program that is not watched keeps its runtime's own. */
 
 #include "core/omp/region_task.h"
@@ -39,7 +39,7 @@ struct pending {
     bool late; /* no thread waits for it any more */
 };
 
-static msp_lock_t lock = MSP_LOCK_INIT(MSP_RANK_OMP_TASKS); /* guards what follows */
+static msp_lock_t lock = MSP_LOCK_INIT(MSP_RANK_OMP_TASKS); /* guards the members below */
 static pthread_cond_t ended;
 static pthread_once_t ended_once = PTHREAD_ONCE_INIT;
 static struct pending *tasks;
@@ -48,7 +48,8 @@ static int wait_ms = WAIT_MS;
 static _Thread_local const struct pending *running;
 static _Thread_local struct pending *made; /* by this thread, and not handed over yet */
 
-/* X(member, name, result, parameters): what Clang calls to make tasks of regions, and to wait. */
+/* X(member, name, result, parameters): the calls of Clang that make tasks of regions, and that
+ * wait. */
 #define CALL_MAP(X)                                                                                \
     X(make, "__kmpc_omp_target_task_alloc", void *,                                                \
       (void *location, int32_t thread, int32_t flags, size_t task_bytes, size_t shared_bytes,      \
@@ -152,7 +153,7 @@ static void *make(void *location, int32_t thread, int32_t flags, size_t task_byt
     void *task;
 
     if (watched) {
-        redirect(); /* what has been loaded since may be what waits */
+        redirect(); /* an object loaded since may be the one that waits */
     }
     task = real.make(location, thread, flags, task_bytes, shared_bytes, (own == NULL) ? entry : run,
                      device);
@@ -169,7 +170,7 @@ static void *make(void *location, int32_t thread, int32_t flags, size_t task_byt
     return task;
 }
 
-/* Whether @p task is what this thread made last. */
+/* Whether @p task is the one that this thread made last. */
 static bool is_made(const void *task)
 {
     bool is = (made != NULL) && (made->task == task);
@@ -178,7 +179,7 @@ static bool is_made(const void *task)
     return is;
 }
 
-/* What had the task's address may have ended, and another begun: that one is stayed for too. */
+/* The task at that address may have ended, and another begun: the thread stays for that one too. */
 static void stay(const void *task)
 {
     struct timespec until;
@@ -297,7 +298,7 @@ void msp_omp_watch_tasks(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, find_real);
-    /* What the runtime does not have is never called. */
+    /* A function that the runtime lacks is never called. */
     if ((real.make != NULL) && (real.level != NULL)) {
         redirect();
     }

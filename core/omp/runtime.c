@@ -3,7 +3,7 @@
  *
  * Two threads may look for the same name, or for the same caller's runtime, at once; both find the
  * same. Nothing here needs a constructor, because a runtime may call us while it initialises
- * itself. What is cached must not go away: a runtime that was found stays loaded. */
+ * itself. Cached addresses must stay valid: a runtime that was found stays loaded. */
 
 #include "core/omp/runtime.h"
 #include "core/base/stack.h"
@@ -33,7 +33,7 @@ static const char *const names[MSP_OMP_REAL_COUNT] = {
 #undef REAL_NAME
 };
 
-/* Names that tell a host runtime, LLVM's host runtime and LLVM's offload runtime. */
+/* Names that identify a host runtime, LLVM's host runtime and LLVM's offload runtime. */
 static const char host_mark[]    = "omp_get_thread_num";
 static const char llvm_mark[]    = "__kmpc_fork_call";
 static const char offload_mark[] = "__tgt_register_lib";
@@ -90,10 +90,10 @@ static void open_memkind(void *unused)
 }
 
 /* libomp opens libmemkind when it is first called, and the constructor of libmemkind needs more
- * stack than a small thread has: there it runs before, with room. */
+ * stack than a small thread has: there it runs before, with space. */
 static void prepare(uintptr_t routine)
 {
-    if (!msp_stack_has_room() && defines(msp_object_of((const void *)routine), llvm_mark)) {
+    if (!msp_stack_has_capacity() && defines(msp_object_of((const void *)routine), llvm_mark)) {
         msp_stack_run(open_memkind, NULL);
     }
 }
@@ -143,7 +143,7 @@ static msp_object_t team_maker(msp_object_t object)
     return object;
 }
 
-/* The runtimes among what @p object depends on, itself included. False for this library's code. */
+/* The runtimes among @p object's dependencies, itself included. False for this library's code. */
 static bool read_scope(msp_object_t object, struct msp_omp_scope *scope_p)
 {
     msp_object_t all[MSP_OBJECT_SCOPE_MAX];
@@ -165,7 +165,7 @@ static bool is_scope(const struct msp_omp_scope *a, const struct msp_omp_scope *
 }
 
 /* The index of the runtime with that scope, which is made where there is none. When there is no
- * room for it, the default is asked. */
+ * space for it, the default is used. */
 static unsigned index_of(const struct msp_omp_scope *scope)
 {
     bool made = false;
@@ -191,8 +191,9 @@ static unsigned index_of(const struct msp_omp_scope *scope)
     return (i < MSP_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
 }
 
-/* Objects that were unloaded leave addresses that others may have by now. What was loaded may
- * define what was absent, and visible everywhere it has the parallel regions not bound yet. */
+/* Objects that were unloaded leave addresses that others may have by now. A newly loaded object may
+ * define an absent routine, and where it is visible everywhere, parallel regions not bound yet
+ * become its own. */
 static void look_for_changes(void)
 {
     unsigned long long loads;
@@ -265,7 +266,7 @@ uintptr_t msp_omp_offload_find(const char *name)
 
 bool msp_omp_program_offloads(void)
 {
-    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    static _Atomic(int) answer; /* 0 not tested, 1 no, 2 yes */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {

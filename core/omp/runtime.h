@@ -10,10 +10,10 @@
  * compiler's: libomp exports the entry points of GCC, and LLVM's offload runtime makes libomp
  * visible everywhere. Code without parallel regions has the first runtime among its object's
  * dependencies. Code that depends on none (it is not linked with one, or is no object's) has the
- * default: what comes next in load order. Each routine is looked up once a runtime, and the runtime
- * of a return address is cached: after that both cost a load. A call from a new address forgets
- * what is cached when something has been loaded or unloaded since: parallel regions that the linker
- * has not bound yet may have another runtime then. */
+ * default: the next one in load order. Each routine is looked up once a runtime, and the runtime of
+ * a return address is cached: after that both cost a load. A call from a new address drops the
+ * cache when an object has been loaded or unloaded since: parallel regions that the linker has not
+ * bound yet may have another runtime then. */
 
 #include "core/base/object.h"
 #include "core/base/platform.h"
@@ -120,7 +120,7 @@ struct msp_omp_runtime {
 extern struct msp_omp_runtime msp_omp_runtimes[MSP_OMP_RUNTIME_MAX] MSP_HIDDEN;
 
 /* Return addresses that called: address * 256 + index of the runtime, or KEEP. Pairs release with
- * acquire, for what the runtime's record says. */
+ * acquire, for the members of the runtime's record. */
 enum { MSP_OMP_CALLER_KEEP = 0xff };
 extern _Atomic(uint64_t) msp_omp_callers[MSP_OMP_CALLER_SLOTS] MSP_HIDDEN;
 
@@ -145,7 +145,7 @@ static inline unsigned msp_omp_caller_runtime(uintptr_t caller)
                                               : msp_omp_caller_find(caller);
 }
 
-/* Begin a call made by code at @p caller; returns what leave() takes. */
+/* Begin a call made by code at @p caller; returns the argument for leave(). */
 static inline struct msp_omp_runtime *msp_omp_enter(const void *caller)
 {
     struct msp_omp_runtime *outer = msp_omp_current;
@@ -164,12 +164,12 @@ static inline void msp_omp_leave(struct msp_omp_runtime *const *outer)
 
 #define MSP_OMP_CALLER __builtin_return_address(0)
 
-/* A declaration: until the end of the block the runtime of @p caller is asked. */
+/* A declaration: until the end of the block calls are for the runtime of @p caller. */
 #define MSP_OMP_CALL_FROM(caller)                                                                  \
     struct msp_omp_runtime *msp_omp_outer __attribute__((cleanup(msp_omp_leave), unused)) =        \
         msp_omp_enter(caller)
 
-/* The same in a routine that programs call: the first declaration of each that may ask a runtime.
+/* The same in a routine that programs call: the first declaration of each that may call a runtime.
  */
 #define MSP_OMP_CALL() MSP_OMP_CALL_FROM(MSP_OMP_CALLER)
 
@@ -189,17 +189,17 @@ static inline uintptr_t msp_omp_real(enum msp_omp_real which)
     return (address == 1) ? 0 : msp_omp_real_find(which);
 }
 
-/* A runtime may have been loaded since something was found absent: look again when next asked. */
+/* A runtime may have been loaded since something was found absent: look again at the next call. */
 void msp_omp_real_forget_absent(void);
 
-/* The two families of runtimes that this library knows by their blocks. */
+/* The two families of runtimes whose blocks this library recognises. */
 enum msp_omp_family { MSP_OMP_LIBGOMP, MSP_OMP_LIBOMP, MSP_OMP_FAMILY_COUNT };
 
 /* @p name in the runtime of that family, wherever it is in lookup order; 0 when that family is not
  * in the process. Not for hot paths. */
 uintptr_t msp_omp_family_find(enum msp_omp_family family, const char *name);
 
-/* True when the program itself brings the offload library that LLVM's host runtime asks for memory
+/* True when the program itself brings the offload library that LLVM's host runtime calls for memory
  * spaces (__tgt_get_mem_resources): then that runtime's spaces are those of the program. */
 bool msp_omp_program_offloads(void);
 

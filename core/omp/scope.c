@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scope.c: which team or contention group a thread is in, for pools that belong to one.
+/* scope.c: the team or contention group of a thread, for pools that belong to one.
  *
  * OpenMP names neither. A parallel team is distinguished by the thread numbers that lead to it, so
  * a region that comes later on the same path is the same team here: its predecessor has ended, and
- * what that one allocated and did not free still counts. Threads outside of parallel regions are
- * teams of their own. Of contention groups there are those of a teams construct, and else one. */
+ * blocks that it did not free still count. Threads outside of parallel regions are teams of their
+ * own. Of contention groups there are those of a teams construct, and else one. */
 
 #include "core/allocator.h"
 #include "core/omp/runtime.h"
 #include <unistd.h>
 
-static int ask(enum msp_omp_real which, int argument)
+static int call_runtime(enum msp_omp_real which, int argument)
 {
     uintptr_t routine = msp_omp_real(which);
 
@@ -28,8 +28,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* Of the calling thread where no other team's number leads to it: outside of parallel regions and
- * in those that are not nested. Outside, the kernel's number of the thread is asked for once: a
- * child of fork() goes on with the one that its blocks are charged under. */
+ * in those that are not nested. Outside, the kernel's number of the thread is read once: a child of
+ * fork() goes on with the one that its blocks are charged under. */
 static uint64_t scope_of_flat_team(int team, int level)
 {
     static _Thread_local struct {
@@ -52,7 +52,7 @@ static uint64_t scope_of_flat_team(int team, int level)
 
 uint64_t msp_omp_allocator_scope(bool team)
 {
-    int number = ask(MSP_OMP_REAL_GET_TEAM_NUM, 0);
+    int number = call_runtime(MSP_OMP_REAL_GET_TEAM_NUM, 0);
     uint64_t hash;
     int level;
     int i;
@@ -60,13 +60,13 @@ uint64_t msp_omp_allocator_scope(bool team)
     if (!team) {
         return mix(1, (uint64_t)number);
     }
-    level = ask(MSP_OMP_REAL_GET_LEVEL, 0);
+    level = call_runtime(MSP_OMP_REAL_GET_LEVEL, 0);
     if (MSP_LIKELY(level <= 1)) {
         return scope_of_flat_team(number, level);
     }
     hash = mix(mix(mix(1, (uint64_t)number), 3), (uint64_t)level);
     for (i = 1; i < level; i++) {
-        hash = mix(hash, (uint64_t)ask(MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
+        hash = mix(hash, (uint64_t)call_runtime(MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
     }
     return hash;
 }

@@ -33,7 +33,7 @@ static struct msp_omp_entry *find(struct msp_omp_table *table, uintptr_t key)
     return NULL;
 }
 
-/* Put a key that is not there into a table with room. Lock held. */
+/* Put a key that is not there into a table with space. Lock held. */
 static void insert(struct msp_omp_table *table, uintptr_t key, uintptr_t value)
 {
     size_t i = first_slot(key, table->capacity);
@@ -46,7 +46,7 @@ static void insert(struct msp_omp_table *table, uintptr_t key, uintptr_t value)
     table->slots[i].value = value;
 }
 
-/* Make room for one more entry, dropping removed ones on the way. Lock held. */
+/* Make space for one more entry, dropping removed ones on the way. Lock held. */
 static bool reserve(struct msp_omp_table *table)
 {
     size_t live               = atomic_load_explicit(&table->live, memory_order_relaxed);
@@ -88,7 +88,7 @@ bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t val
         entry->value = value;
     } else if (reserve(table)) {
         insert(table, key, value);
-        /* A thread that gets the key after this may ask for it without the lock finding 0. */
+        /* A thread that gets the key after this may look it up, without the lock finding 0. */
         atomic_fetch_add_explicit(&table->live, 1, memory_order_release);
     } else {
         done = false;

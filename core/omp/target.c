@@ -2,7 +2,7 @@
 /* target.c: the device-memory routines.
  *
  * The real runtime serves its own devices, whenever it has the routine. Ours to serve are: devices
- * that only this library knows, and routines that the runtime in the process lacks (libgomp 12 has
+ * that only this library has, and routines that the runtime in the process lacks (libgomp 12 has
  * the 4.5 set, a clang program linked for the host alone has none). Numbers are checked before they
  * are passed on: libomptarget ends the process for some unknown ones. */
 
@@ -57,8 +57,8 @@ bool msp_omp_alloc_is_watched(int number)
     return (watcher != NULL) && (number >= 0) && (number < watcher->device_count);
 }
 
-/* While regions are watched, device memory is watched memory, and nothing is left to the
- * runtime to be done later: it must be known when memory is used. */
+/* While regions are watched, device memory is watched memory, and nothing is left to the runtime to
+ * be done later: the uses of memory must be seen. */
 static bool is_withheld(enum msp_omp_real real, int number)
 {
     switch (real) {
@@ -188,7 +188,7 @@ static bool host_reads(const void *pointer, size_t size_bytes)
            msp_omp_read_safely((const char *)pointer + size_bytes - 1, &byte, 1);
 }
 
-/* For memory of ours the answer is known exactly, whatever the runtime thinks. */
+/* For memory of ours this library has the exact answer, the runtime has not. */
 static bool ours_is_accessible(const void *pointer, size_t size_bytes, int device)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof(info)};
@@ -219,7 +219,7 @@ int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
     if (msp_pointer_is_ours(pointer)) {
         return ours_is_accessible(pointer, size_bytes, is_host(device) ? MEMSPAN_HOST : device);
     }
-    /* Runtimes say of any address that the host reaches it. */
+    /* Runtimes report that the host reaches any address. */
     if (is_host(device)) {
         return host_reads(pointer, (size_bytes == 0) ? 1 : size_bytes);
     }
@@ -247,15 +247,15 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
     return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
 }
 
-/* What the routines that return a number return, once it is logged. */
+/* The result of routines that return a number, after the log. */
 static int refused(const char *routine)
 {
     msp_omp_refused(routine);
     return -1;
 }
 
-/* A copy between a device of the runtime's and one that only we know: the runtime's memory is no
- * address that we may touch. */
+/* A copy between a device of the runtime's and one of our own: the runtime's memory is no address
+ * that we may touch. */
 static bool refuse_mixed(const void *pointer, int device)
 {
     if (is_host(device) || !msp_omp_runtime_has(device) || msp_pointer_is_ours(pointer)) {

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_TARGET_H
 #define MEMSPAN_CORE_OMP_TARGET_H
 
-/* Which library serves a device-memory routine. */
+/* The library that serves a device-memory routine. */
 
 #include <memspan/status.h>
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 
 #include "core/omp/runtime.h"
 
-/* True when device memory of the runtime's device @p number comes from a backend that watches what
- * is done with it (core/base/region.h), and not from the runtime. */
+/* True when device memory of the runtime's device @p number comes from a backend that watches its
+ * use (core/base/region.h), and not from the runtime. */
 bool msp_omp_alloc_is_watched(int number);
 
 /* The real routine when every device in the call is the runtime's, with the host's numbers

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* variable.c: a tree in the order of device and address (a treap: a node has a random priority, and
- * none above its parent's, so that the depth is logarithmic whatever the order of calls). */
+ * none above its parent's, so that the depth is logarithmic for any order of calls). */
 
 #include "core/omp/variable.h"
 #include <stdlib.h>
@@ -102,7 +102,7 @@ struct msp_omp_variable *msp_omp_variable_add(const struct msp_omp_variable *var
         link = is_at_or_before(*link, added->device, added->begin) ? &(*link)->after
                                                                    : &(*link)->before;
     }
-    /* What was here is divided into what is before it and what is after it. */
+    /* The old variable is divided into the parts before and after the new one. */
     v      = *link;
     *link  = added;
     before = &added->before;

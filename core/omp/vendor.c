@@ -21,7 +21,7 @@ typedef void *target_alloc_fn(size_t size_bytes, int device);
 typedef void target_free_fn(void *pointer, int device);
 typedef void *lock_fn(void *pointer, size_t size_bytes, int device);
 
-/* The traits that make a kind what it is. */
+/* The traits that make a kind. */
 static size_t traits_of(enum msp_omp_vendor kind, memspan_trait_t traits[2])
 {
     switch (kind) {
@@ -185,7 +185,7 @@ static void *alloc_direct(enum msp_omp_real real, enum msp_omp_vendor kind, size
     if ((routine != 0) && msp_omp_runtime_has(number) && !msp_omp_alloc_is_watched(number)) {
         return ((target_alloc_fn *)routine)(size_bytes, number);
     }
-    /* A single number is what the program's own omp_get_initial_device() said, as in
+    /* A single number is the result of the program's own omp_get_initial_device(), as in
      * omp_target_alloc(); only lists are refused when it has two readings. */
     if ((number == MEMSPAN_HOST) || (number == omp_get_initial_device())) {
         allocator = msp_omp_vendor_allocator(kind, MEMSPAN_HOST);
@@ -255,7 +255,7 @@ void llvm_omp_target_free_device(void *pointer, int device)
 /* Ranges that we locked ourselves, by address; the value is the size. */
 static struct msp_omp_table locked = MSP_OMP_TABLE_INIT;
 
-/* Without an offload runtime there is no device to tell; the pages are kept in place. */
+/* Without an offload runtime there is no device to inform; the pages are kept in place. */
 void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device)
 {
     MSP_OMP_CALL();

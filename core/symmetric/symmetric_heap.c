@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* symmetric_heap.c: the same offsets for the same calls.
  *
- * What a call may look at: the calls before it. Not at addresses (bins and lists hold numbers), not
- * at the state of the process (no record is ever missing). Errors are recorded after the lock is
- * given back, from what was read under it. */
+ * A call depends on the calls before it alone: not on addresses (bins and lists hold numbers), not
+ * on the state of the process (no record is ever missing). Errors are recorded after the lock is
+ * given back, from values that were read under it. */
 
 #include "core/symmetric/symmetric_heap.h"
 #include "core/base/error.h"
@@ -119,8 +119,8 @@ static bool take_block(struct msp_symmetric_heap *heap, size_t size_bytes, size_
     return true;
 }
 
-static bool take(struct msp_symmetric_heap *heap, size_t size_bytes, size_t align_bytes,
-                 size_t *offset_p)
+static bool take_memory(struct msp_symmetric_heap *heap, size_t size_bytes, size_t align_bytes,
+                        size_t *offset_p)
 {
     size_t capacity;
 
@@ -217,7 +217,7 @@ static bool is_request(const struct msp_symmetric_heap *heap, size_t size_bytes,
            (align_bytes <= heap->base_align_bytes);
 }
 
-static memspan_status_t refuse_room(struct msp_symmetric_heap *heap, size_t size_bytes,
+static memspan_status_t refuse_size(struct msp_symmetric_heap *heap, size_t size_bytes,
                                     size_t align_bytes)
 {
     struct msp_symmetric_measure measure;
@@ -260,7 +260,7 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
     struct msp_symmetric_heap *heap;
 
     if (units == (uint64_t)UINT32_MAX + 1) {
-        units--; /* 1 TiB is a size that people ask for */
+        units--; /* 1 TiB is a size that programs use */
     }
     if ((units == 0) || (units > UINT32_MAX)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
@@ -328,7 +328,7 @@ void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap)
 
 enum { CALL_ALLOC = 1, CALL_FREE, CALL_RESIZE };
 
-/* In the digest: what was called and on which boundary or block; nothing was given. */
+/* In the digest: the call and its boundary or block; nothing was given. */
 static uint64_t word_of(unsigned call, size_t operand)
 {
     return ((uint64_t)operand << 2) | call;
@@ -345,11 +345,11 @@ memspan_status_t msp_symmetric_heap_alloc(struct msp_symmetric_heap *heap, size_
         return refuse_request(heap, size_bytes, align_bytes);
     }
     msp_lock(&heap->lock);
-    taken = take(heap, size_bytes, align_bytes, &offset);
+    taken = take_memory(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_ALLOC, align_bytes), size_bytes, taken ? offset : no_answer);
     msp_unlock(&heap->lock);
     if (MSP_UNLIKELY(!taken)) {
-        return refuse_room(heap, size_bytes, align_bytes);
+        return refuse_size(heap, size_bytes, align_bytes);
     }
     *offset_p = offset;
     return MEMSPAN_OK;
@@ -389,19 +389,19 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
         msp_unlock(&heap->lock);
         return refuse_offset(heap, offset_bytes, found, &place.block);
     }
-    done =
-        stay(heap, &place, size_bytes, align_bytes) || take(heap, size_bytes, align_bytes, &offset);
+    done = stay(heap, &place, size_bytes, align_bytes) ||
+           take_memory(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_RESIZE, offset_bytes), size_bytes ^ ((uint64_t)align_bytes << 40),
               done ? offset : no_answer);
     msp_unlock(&heap->lock);
     if (!done) {
-        return refuse_room(heap, size_bytes, align_bytes);
+        return refuse_size(heap, size_bytes, align_bytes);
     }
     *offset_p = offset;
     return MEMSPAN_OK;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 memspan_status_t msp_symmetric_heap_find(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          struct msp_symmetric_block *block_p)

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_SYMMETRIC_SYMMETRIC_HEAP_H
 #define MEMSPAN_CORE_SYMMETRIC_SYMMETRIC_HEAP_H
 
-/* A heap over one range of memory that it never touches and whose address it does not know: it
- * answers in offsets. Heaps that were made alike and asked alike give the same offsets, in every
+/* A heap over one range of memory that it never touches and whose address it does not have: its
+ * results are offsets. Heaps that were made alike and called alike give the same offsets, in every
  * process: nothing depends on addresses, time, chance, other heaps or other threads. Failing is a
  * part of that, so address space for every record that can come to be needed is reserved when a
  * heap is made, and the pages of records that are in use are all that it costs.
@@ -12,15 +12,15 @@
  *
  * Threads: any may call, there is one lock a heap. The lock keeps the heap whole; it cannot order
  * the calls. Where several threads of a process use one heap, the program must see to it that they
- * call in the same order in every process, as OpenSHMEM asks of collective calls anyway. What only
- * asks (find, measure, check) changes nothing and may be called in one process alone. A child of
+ * call in the same order in every process, as OpenSHMEM requires of collective calls anyway.
+ * Queries (find, measure, check) change nothing and may be called in one process alone. A child of
  * fork() must leave its parent's heaps alone: the lock may be held there for ever. */
 
 #include "core/base/lock.h"
 #include "core/symmetric/symmetric_slab.h"
 #include <memspan/status.h>
 
-/* A live block. Its place is larger than what was asked for, by what rounding makes. */
+/* A live block. Its place is larger than requested, by rounding. */
 struct msp_symmetric_block {
     size_t offset_bytes;
     size_t size_bytes; /* asked for */
@@ -28,14 +28,14 @@ struct msp_symmetric_block {
 };
 
 struct msp_symmetric_measure {
-    size_t size_bytes;         /* of the heap: what was given, down to whole units */
+    size_t size_bytes;         /* of the heap: the given size, down to whole units */
     size_t free_bytes;         /* in the place of no live block */
     size_t largest_free_bytes; /* the largest block that would be given now; small ones may find
-                                  room in slabs although this is 0 */
+                                  space in slabs although this is 0 */
     size_t live_bytes;         /* asked for */
     size_t peak_bytes;         /* the most that live_bytes has been */
     size_t live_count;
-    uint64_t call_count;  /* allocations, frees and resizes, those without room included */
+    uint64_t call_count;  /* allocations, frees and resizes, failed ones included */
     uint64_t call_digest; /* a number made of all those calls and their answers, in order */
 };
 
@@ -53,8 +53,8 @@ struct msp_symmetric_heap {
     uint64_t call_digest;
 };
 
-/* A heap of @p size_bytes; what is over a multiple of 256 stays unused. Its memory will stand on a
- * boundary of @p base_align_bytes (a power of two) in every process: no more can be promised to
+/* A heap of @p size_bytes; the part beyond a multiple of 256 stays unused. Its memory will stand on
+ * a boundary of @p base_align_bytes (a power of two) in every process: no more can be promised to
  * those who allocate. */
 memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_bytes,
                                            struct msp_symmetric_heap **heap_p);
@@ -63,18 +63,18 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
 void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap);
 
 /* @p size_bytes (> 0) on a boundary of @p align_bytes (a power of two, at most that of the base).
- * MEMSPAN_ERR_NO_MEMORY when there is no room. */
+ * MEMSPAN_ERR_NO_MEMORY when there is no space. */
 memspan_status_t msp_symmetric_heap_alloc(struct msp_symmetric_heap *heap, size_t size_bytes,
                                           size_t align_bytes, size_t *offset_p);
 
-/* Free the block that starts at that offset. MEMSPAN_ERR_NOT_FOUND, with a message that says what
- * is there, when no live block does. */
+/* Free the block that starts at that offset. MEMSPAN_ERR_NOT_FOUND, with a message about that
+ * offset, when no live block does. */
 memspan_status_t msp_symmetric_heap_free(struct msp_symmetric_heap *heap, size_t offset_bytes);
 
 /* Another size (> 0) for the block that starts at @p offset_bytes. Where it can stay - it always
  * can when it shrinks and stands on that boundary - *offset_p is the same offset. Otherwise a
  * second block has been allocated at *offset_p and the first one is still live: the caller copies
- * what is to be kept, then frees the first. On failure nothing has changed. */
+ * the contents, then frees the first. On failure nothing has changed. */
 memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                            size_t size_bytes, size_t align_bytes, size_t *offset_p);
 
@@ -83,7 +83,7 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
 memspan_status_t msp_symmetric_heap_find(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          struct msp_symmetric_block *block_p);
 
-/* The bytes that were asked for at the block that starts at that offset; fails as freeing does. */
+/* The requested bytes of the block that starts at that offset; fails as freeing does. */
 memspan_status_t msp_symmetric_heap_size(struct msp_symmetric_heap *heap, size_t offset_bytes,
                                          size_t *size_p);
 

@@ -2,7 +2,7 @@
 /* symmetric_slab.c: classes, slabs and their objects.
  *
  * A slab's state shows in its count: no object used, and it is its class's kept one; all used, and
- * it is in no list; anything between, and it is in the list of those with room. */
+ * it is in no list; anything between, and it is in the list of those with free objects. */
 
 #include "core/symmetric/symmetric_slab.h"
 #include <string.h>
@@ -186,11 +186,11 @@ static void enlist(struct msp_symmetric_slabs *slabs, struct msp_symmetric_class
     struct msp_symmetric_slab *slab = msp_symmetric_slab_record(slabs, id);
 
     slab->before = 0;
-    slab->after  = class->with_room;
+    slab->after  = class->partial;
     if (slab->after != 0) {
         msp_symmetric_slab_record(slabs, slab->after)->before = id;
     }
-    class->with_room = id;
+    class->partial = id;
 }
 
 static void delist(struct msp_symmetric_slabs *slabs, struct msp_symmetric_class *class,
@@ -202,7 +202,7 @@ static void delist(struct msp_symmetric_slabs *slabs, struct msp_symmetric_class
     if (slab->before != 0) {
         msp_symmetric_slab_record(slabs, slab->before)->after = slab->after;
     } else {
-        class->with_room = slab->after;
+        class->partial = slab->after;
     }
 }
 
@@ -225,8 +225,8 @@ bool msp_symmetric_slabs_drop_empty(struct msp_symmetric_slabs *slabs)
 
 /* ---- objects ---- */
 
-/* Puts the class's kept slab, or a new one, into the list of those with room. */
-static bool add_room(struct msp_symmetric_slabs *slabs, unsigned c)
+/* Puts the class's kept slab, or a new one, into the list of those with free objects. */
+static bool add_partial(struct msp_symmetric_slabs *slabs, unsigned c)
 {
     struct msp_symmetric_class *class = &slabs->classes[c];
     uint32_t id                       = class->empty;
@@ -247,11 +247,11 @@ static bool add_room(struct msp_symmetric_slabs *slabs, unsigned c)
     return true;
 }
 
-/* An object of the first slab with room; there is one. */
+/* An object of the first slab with free objects; there is one. */
 static size_t take_object(struct msp_symmetric_slabs *slabs, struct msp_symmetric_class *class,
                           size_t size_bytes)
 {
-    struct msp_symmetric_slab *slab = msp_symmetric_slab_record(slabs, class->with_room);
+    struct msp_symmetric_slab *slab = msp_symmetric_slab_record(slabs, class->partial);
     unsigned index                  = slab->first_free;
 
     if (index != MSP_SYMMETRIC_VALUE) {
@@ -278,10 +278,10 @@ bool msp_symmetric_slabs_take(struct msp_symmetric_slabs *slabs, size_t size_byt
     while ((slabs->classes[c].size_bytes & (align_bytes - 1)) != 0) {
         c++; /* ends: the last is 1024 */
     }
-    if ((slabs->classes[c].with_room == 0) && !add_room(slabs, c)) {
+    if ((slabs->classes[c].partial == 0) && !add_partial(slabs, c)) {
         /* Before a small object takes a whole block: places that are larger than it needs. */
         for (c++; c < MSP_SYMMETRIC_CLASSES; c++) {
-            if ((slabs->classes[c].with_room != 0) &&
+            if ((slabs->classes[c].partial != 0) &&
                 ((slabs->classes[c].size_bytes & (align_bytes - 1)) == 0)) {
                 break;
             }
@@ -333,7 +333,7 @@ void msp_symmetric_slabs_give(struct msp_symmetric_slabs *slabs, uint32_t id, un
     slabs->empty_count++;
 }
 
-/* ---- what is free ---- */
+/* ---- free space ---- */
 
 static bool is_as_free(const struct msp_symmetric_slabs *slabs, const struct msp_record *r)
 {
@@ -395,7 +395,7 @@ static bool in_its_list(const struct msp_symmetric_slabs *slabs, uint32_t id)
     if ((slab->used_count == 0) || (slab->used_count == class->capacity)) {
         return true; /* in no list: those in one are counted */
     }
-    return (slab->before == 0) ? (class->with_room == id)
+    return (slab->before == 0) ? (class->partial == id)
                                : (msp_symmetric_slab_record(slabs, slab->before)->after == id);
 }
 
@@ -467,7 +467,7 @@ static const char *check_lists(const struct msp_symmetric_slabs *slabs, size_t i
 
     for (c = 0; c < MSP_SYMMETRIC_CLASSES; c++) {
         empty_count += (slabs->classes[c].empty != 0);
-        id = slabs->classes[c].with_room;
+        id = slabs->classes[c].partial;
         for (; (id != 0) && (count <= in_lists); id = msp_symmetric_slab_record(slabs, id)->after) {
             count++;
         }

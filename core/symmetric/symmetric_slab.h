@@ -5,12 +5,12 @@
 /* Small objects of a symmetric heap: slabs of 4 or 16 KiB divided into objects of one size, with a
  * 16-bit word for each object beside the memory.
  *
- *   1sssssssssssssss  live; s: bytes of its place that were not asked for
+ *   1sssssssssssssss  live; s: bytes of its place that were not requested
  *   0nnnnnnnnnnnnnnn  free; n: the next free one of the slab
  *
- * What is served next depends on the calls before alone: lists are of numbers, never of addresses,
- * and every record has its address space from the beginning. A slab with room stands in its class's
- * list; an empty one of a class is kept beside it, others go back to the fit.
+ * The next object depends on the calls before alone: lists are of numbers, never of addresses, and
+ * every record has its address space from the beginning. A slab with free objects stands in its
+ * class's list; an empty one of a class is kept beside it, others go back to the fit.
  *
  * Threads: nothing here locks. */
 
@@ -44,8 +44,8 @@ struct msp_symmetric_class {
     uint32_t slab_units; /* 0: the heap is too small for such slabs */
     uint16_t capacity;
     uint8_t lines;
-    uint32_t with_room; /* list of slabs that are neither full nor empty */
-    uint32_t empty;     /* one that is kept; 0: none */
+    uint32_t partial; /* list of slabs that are neither full nor empty */
+    uint32_t empty;   /* one that is kept; 0: none */
 };
 
 struct msp_symmetric_slabs {
@@ -84,7 +84,8 @@ bool msp_symmetric_slabs_init(struct msp_symmetric_slabs *slabs, struct msp_fit 
                               struct msp_range *range);
 void msp_symmetric_slabs_clear(struct msp_symmetric_slabs *slabs);
 
-/* A place for an object. False when it is no small one, or no slab has room nor can be had. */
+/* A place for an object. False when it is no small one, or no slab has free objects nor can be had.
+ */
 bool msp_symmetric_slabs_take(struct msp_symmetric_slabs *slabs, size_t size_bytes,
                               size_t align_bytes, size_t *offset_p, size_t *capacity_p);
 
@@ -109,7 +110,7 @@ struct msp_symmetric_slabs_sum {
     size_t requested_bytes; /* of those */
 };
 
-/* What does not hold; NULL: everything does. Adds up what lives in slabs. */
+/* The broken invariant; NULL: everything does. Adds up the live objects of slabs. */
 const char *msp_symmetric_slabs_check(const struct msp_symmetric_slabs *slabs,
                                       struct msp_symmetric_slabs_sum *sum);
 

@@ -46,8 +46,8 @@ static bool check_version(void)
     return false;
 }
 
-/* The version first: the same name may mean another function in another. Each call says where its
- * pointer is; a table of them would be relocated in every process, hwloc or not. */
+/* The version first: the same name may mean another function in another. Each call has the offset
+ * of its pointer; a table of them would be relocated in every process, hwloc or not. */
 static bool find_all(void *handle)
 {
 #define AND_FIND(name) &&find(handle, "hwloc_" #name, &msp_hwloc_##name)
@@ -60,7 +60,7 @@ static void open_once(void)
 {
     void *handle;
 
-    /* hwloc loads plug-ins from where HWLOC_PLUGINS_PATH says, whatever rights the process has. */
+    /* hwloc loads plug-ins from HWLOC_PLUGINS_PATH, in processes with any rights. */
     if (!msp_environment_is_trusted()) {
         snprintf(problem, sizeof(problem), "hwloc is not opened: %s", MSP_UNTRUSTED_REASON);
         return;

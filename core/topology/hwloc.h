@@ -3,12 +3,12 @@
 #define MEMSPAN_CORE_TOPOLOGY_HWLOC_H
 
 /* hwloc, opened when something first needs it: a program that only allocates should not pay for
- * loading it and what it links to (a third of a millisecond, measured), nor need it at all.
+ * loading it and its libraries (a third of a millisecond, measured), nor need it at all.
  *
- * hwloc's own header declares its functions. Here each name that is used stands for what a pointer
- * of ours points to, so that the same declarations declare the pointers, and hwloc's inline
- * functions call through them. To use one more function, add it to the list and below it; a name
- * that is not here is a missing symbol when the library is linked. */
+ * hwloc's own header declares its functions. Here each name that is used stands for the target of a
+ * pointer of ours, so that the same declarations declare the pointers, and hwloc's inline functions
+ * call through them. To use one more function, add it to the list and below it; a name that is not
+ * here is a missing symbol when the library is linked. */
 
 #ifdef HWLOC_H
 #error "core/topology/hwloc.h comes before hwloc.h, or instead of it"
@@ -85,12 +85,12 @@
 #define HWLOC_DECLSPEC extern
 #include <hwloc.h>
 
-/* Opens hwloc, once, and never closes it. No function of hwloc may be called before this said true.
- * False where hwloc is not here, is another version than we were built for, older than 2.5, or
- * broken. */
+/* Opens hwloc, once, and never closes it. No function of hwloc may be called before this has
+ * returned true. False where hwloc is not here, is another version than we were built for, older
+ * than 2.5, or broken. */
 bool msp_hwloc_open(void);
 
-/* Why msp_hwloc_open() said false, in one sentence; "" where it did not. */
+/* Why msp_hwloc_open() returned false, in one sentence; "" where it did not. */
 const char *msp_hwloc_problem(void);
 
 #endif /* MEMSPAN_CORE_TOPOLOGY_HWLOC_H */

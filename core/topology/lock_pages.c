@@ -51,13 +51,13 @@ static memspan_status_t refuse_limit(const memspan_services_t *services, const c
         size_bytes, limit, locked);
 }
 
-memspan_status_t msp_lock_check_room(const memspan_services_t *services, const char *backend,
-                                     size_t size_bytes)
+memspan_status_t msp_lock_check_limit(const memspan_services_t *services, const char *backend,
+                                      size_t size_bytes)
 {
     enum { WORTH_A_LOOK = 1 << 20 };
     struct msp_memory_limits limits;
     char wanted[32];
-    char room[32];
+    char free_size[32];
 
     if (size_bytes < WORTH_A_LOOK) {
         return MEMSPAN_OK;
@@ -66,18 +66,18 @@ memspan_status_t msp_lock_check_room(const memspan_services_t *services, const c
     if (size_bytes <= limits.free_bytes) {
         return MEMSPAN_OK;
     }
-    return services->fail(MEMSPAN_ERR_NO_MEMORY, backend, "", 0, "",
-                          "ask for less, or for memory that is not pinned",
-                          "pinning %s needs them at once; %s are free (%s)",
-                          msp_text_from_size(wanted, sizeof(wanted), size_bytes),
-                          msp_text_from_size(room, sizeof(room), limits.free_bytes), limits.source);
+    return services->fail(
+        MEMSPAN_ERR_NO_MEMORY, backend, "", 0, "", "ask for less, or for memory that is not pinned",
+        "pinning %s needs them at once; %s are free (%s)",
+        msp_text_from_size(wanted, sizeof(wanted), size_bytes),
+        msp_text_from_size(free_size, sizeof(free_size), limits.free_bytes), limits.source);
 }
 
 static memspan_status_t lock(const memspan_services_t *services, const char *backend,
                              const memspan_block_t *block)
 {
     struct msp_lock_limits limits;
-    memspan_status_t status = msp_lock_check_room(services, backend, block->size_bytes);
+    memspan_status_t status = msp_lock_check_limit(services, backend, block->size_bytes);
     int error;
 
     if (status != MEMSPAN_OK) {

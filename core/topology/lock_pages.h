@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_TOPOLOGY_LOCK_PAGES_H
 #define MEMSPAN_CORE_TOPOLOGY_LOCK_PAGES_H
 
-/* Locked pages: what "pinned" means for memory that is the host's. */
+/* Locked pages: the meaning of "pinned" for memory of the host. */
 
 #include <memspan/backend.h>
 #include <stdbool.h>
@@ -16,8 +16,8 @@ void msp_lock_limits_read(struct msp_lock_limits *limits_p);
 
 /* Whether so many bytes can be made resident now, or an error of @p backend: with less memory than
  * that, the kernel would end a process instead of refusing. */
-memspan_status_t msp_lock_check_room(const memspan_services_t *services, const char *backend,
-                                     size_t size_bytes);
+memspan_status_t msp_lock_check_limit(const memspan_services_t *services, const char *backend,
+                                      size_t size_bytes);
 
 /* Lock the block's pages; it gets the flag pinned. Where the system refuses: an error of
  * @p backend, or, unless @p is_required, a line of the log. */

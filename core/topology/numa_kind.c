@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* numa_kind.c: what sort of memory a NUMA node is.
+/* numa_kind.c: the sort of memory of a NUMA node.
  *
- * No source states it. In this order count: the subtype that hwloc knows (GPUMemory, HBM, NVM,
- * CXL-...), the DAX device that a node was made of, and, for a node without processors, its speed
- * by the firmware's table (HMAT) against the nodes that have some. */
+ * No source states it. In this order count: the subtype of hwloc (GPUMemory, HBM, NVM, CXL-...),
+ * the DAX device that a node was made of, and, for a node without processors, its speed by the
+ * firmware's table (HMAT) against the nodes that have some. */
 
 #include "core/topology/numa_kind.h"
 #include "core/base/file.h"

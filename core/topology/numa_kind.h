@@ -8,7 +8,7 @@
 #include "core/topology/topology.h"
 
 /* Fills everything but ranks for @p node; all nodes' kinds are settled by msp_numa_nodes_settle().
- * foreign: the topology is not this machine's, so that /sys says nothing about it. */
+ * foreign: the topology is not this machine's, so that /sys does not describe it. */
 void msp_numa_node_read(hwloc_topology_t topology, hwloc_obj_t node, bool foreign,
                         memspan_numa_node_info_t *info_p);
 
@@ -20,7 +20,7 @@ void msp_numa_nodes_settle(memspan_numa_node_info_t *nodes, int count);
 int msp_numa_nodes_order(const memspan_numa_node_info_t *all, int count, enum msp_base_hint hint,
                          int *nodes, int capacity, bool *alias_p, char *note, size_t note_size);
 
-/* True when a variable asks for a topology other than this machine's. */
+/* True when a variable names a topology other than this machine's. */
 bool msp_topology_foreign_asked(void);
 
 #endif /* MEMSPAN_CORE_TOPOLOGY_NUMA_KIND_H */

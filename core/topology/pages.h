@@ -7,10 +7,11 @@
 
 #include <memspan/backend.h>
 
-/* Take pages as @p request says (size, alignment, page size, nodes and spread; other flags than
- * strict are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
- * size_bytes (whole pages: what is to be given back), page_size_bytes, node and the flag zeroed.
- * With pages that are not where they were asked to be the node is -1; strict requests fail then. */
+/* Take pages by @p request (size, alignment, page size, nodes and spread; other flags than strict
+ * are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
+ * size_bytes (whole pages, all of which are to be given back), page_size_bytes, node and the flag
+ * zeroed. With pages that are not on the requested nodes the node is -1; strict requests fail then.
+ */
 memspan_status_t msp_pages_take(const memspan_services_t *services, const char *backend,
                                 const memspan_request_t *request, memspan_block_t *pages_p);
 
@@ -19,8 +20,8 @@ memspan_status_t msp_pages_take(const memspan_services_t *services, const char *
 memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, int *node_p);
 
 /* Advise huge pages for memory that a driver took from the process's own, as the host's backend
- * does for its: what is aligned and large enough of it, unless MEMSPAN_HUGE_PAGES or the request
- * say otherwise. It is untouched. */
+ * does for its own: the aligned and large enough parts, unless MEMSPAN_HUGE_PAGES or the request
+ * forbid it. It is untouched. */
 void msp_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
                       void *address, size_t size_bytes);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c: OMP_PLACES (OpenMP, "Environment Variables").
  *
- * Either a word for what the places are, with an optional count, or a list of places, each a set
- * of processors by the operating system's numbers. Intervals, "start:length:stride", work alike
- * for processors within a place and for places as a whole; "!" excludes what follows it. One
+ * Either a word for the kind of places, with an optional count, or a list of places, each a set of
+ * processors by the operating system's numbers. Intervals, "start:length:stride", work alike for
+ * processors within a place and for places as a whole; "!" excludes the place behind it. One
  * function a rule of the grammar; the first problem stops the parser and is kept with where it is.
  */
 
@@ -65,7 +65,7 @@ static void skip_blanks(struct parser *p)
 }
 
 /* Takes the character if it comes next. */
-static bool take(struct parser *p, char c)
+static bool take_character(struct parser *p, char c)
 {
     skip_blanks(p);
     if (*p->at != c) {
@@ -97,13 +97,14 @@ static bool parse_number(struct parser *p, long min, const char *what, long *val
 static bool parse_interval(struct parser *p, struct interval *interval_p)
 {
     *interval_p = (struct interval){1, 1};
-    if (!take(p, ':')) {
+    if (!take_character(p, ':')) {
         return true;
     }
     if (!parse_number(p, 1, "a length of at least 1", &interval_p->length)) {
         return false;
     }
-    return !take(p, ':') || parse_number(p, -PROCESSOR_MAX, "a stride", &interval_p->stride);
+    return !take_character(p, ':') ||
+           parse_number(p, -PROCESSOR_MAX, "a stride", &interval_p->stride);
 }
 
 static bool add_place(struct parser *p, hwloc_const_bitmap_t set)
@@ -114,7 +115,7 @@ static bool add_place(struct parser *p, hwloc_const_bitmap_t set)
     if (places->count >= PLACES_MAX) {
         return fail(p, "more than %d places", (int)PLACES_MAX);
     }
-    /* Grown at powers of two, so that there is always room up to the next one. */
+    /* Grown at powers of two, so that there is always space up to the next one. */
     if ((places->count & (places->count - 1)) == 0) {
         grown = realloc(places->sets, sizeof(hwloc_bitmap_t) *
                                           (size_t)((places->count == 0) ? 1 : 2 * places->count));
@@ -150,7 +151,7 @@ static void remove_places(struct msp_places *places, hwloc_const_bitmap_t set)
 /* "4", "4:3:2" or "!4" within braces. */
 static bool parse_resources(struct parser *p, hwloc_bitmap_t set)
 {
-    bool excluded = take(p, '!');
+    bool excluded = take_character(p, '!');
     struct interval interval;
     long first = 0;
     long i;
@@ -181,7 +182,7 @@ static bool parse_place(struct parser *p, hwloc_bitmap_t set)
     long number;
 
     hwloc_bitmap_zero(set);
-    if (!take(p, '{')) {
+    if (!take_character(p, '{')) {
         if (!parse_number(p, 0, "{ or a processor number", &number)) {
             return false;
         }
@@ -192,8 +193,8 @@ static bool parse_place(struct parser *p, hwloc_bitmap_t set)
         if (!parse_resources(p, set)) {
             return false;
         }
-    } while (take(p, ','));
-    if (!take(p, '}')) {
+    } while (take_character(p, ','));
+    if (!take_character(p, '}')) {
         return fail(p, ", or } expected");
     }
     return !hwloc_bitmap_iszero(set) || fail(p, "a place without processors");
@@ -227,7 +228,7 @@ static bool add_interval(struct parser *p, hwloc_const_bitmap_t set, struct inte
 
 static bool parse_list_entry(struct parser *p, hwloc_bitmap_t set)
 {
-    bool excluded            = take(p, '!');
+    bool excluded            = take_character(p, '!');
     struct interval interval = {1, 1};
 
     if (!parse_place(p, set)) {
@@ -247,7 +248,7 @@ static bool parse_list(struct parser *p)
 
     while (ok) {
         ok = parse_list_entry(p, set);
-        if (!ok || !take(p, ',')) {
+        if (!ok || !take_character(p, ',')) {
             break;
         }
     }
@@ -338,11 +339,11 @@ static bool parse_word(struct parser *p)
 
     snprintf(word, sizeof(word), "%.*s", (int)((length < 31) ? length : 31), p->at);
     p->at += length;
-    if (take(p, '(')) {
+    if (take_character(p, '(')) {
         if (!parse_number(p, 1, "a number of places of at least 1", &limit)) {
             return false;
         }
-        if (!take(p, ')')) {
+        if (!take_character(p, ')')) {
             return fail(p, ") expected");
         }
     }

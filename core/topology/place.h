@@ -13,8 +13,7 @@ struct msp_places {
 };
 
 /* Parse @p text ("" is "cores") for the machine @p topology; hwloc is open. False when it is
- * malformed; then
- * @p problem says what is wrong and where, and *places_p is empty. */
+ * malformed; then @p problem has the mistake and its position, and *places_p is empty. */
 bool msp_places_parse(const char *text, hwloc_topology_t topology, struct msp_places *places_p,
                       char *problem, size_t problem_size);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.c: the machine's NUMA nodes, loaded once from hwloc.
  *
- * What readers see is a table that never changes. When a backend reports a device whose memory
- * shows as a node, a new table takes its place, and the old one is kept, because a reader may hold
- * it; that happens at most once for each such device. hwloc's own objects are only touched under
- * the lock. */
+ * Readers see a table that never changes. When a backend reports a device whose memory shows as a
+ * node, a new table takes its place, and the old one is kept, because a reader may hold it; that
+ * happens at most once for each such device. hwloc's own objects are only touched under the lock.
+ */
 
 #include "core/topology/topology.h"
 #include "core/base/error.h"
@@ -49,21 +49,21 @@ static struct {
     int note_count;
 } topology MSP_SPARSE;
 
-/* hwloc would load these to look for devices; drivers are opened by their backends alone, and no
- * device is needed to tell what a node is. */
+/* hwloc would load these to look for devices; drivers are opened by their backends alone, and a
+ * node's kind follows without any device. */
 static void forbid_device_components(hwloc_topology_t hwloc)
 {
     static const char *const names[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"};
     size_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        /* Fails for what this hwloc does not have, which is as good. */
+        /* Fails for types that this hwloc does not have, which is as good. */
         hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, names[i]);
     }
 }
 
-/* hwloc reads these variables itself, and takes this machine, without a word, where it cannot make
- * sense of what they say: so they are tried here first. */
+/* hwloc reads these variables itself, and takes this machine, without a word, where it cannot parse
+ * their values: so they are tried here first. */
 static void check_foreign(hwloc_topology_t hwloc)
 {
     if (msp_option_is_set(MSP_OPTION_HWLOC_XMLFILE) &&
@@ -124,7 +124,7 @@ static void refuse_foreign(void)
     }
 }
 
-/* What is said when hwloc fails: one node of ordinary memory, and the processors. */
+/* The topology when hwloc fails: one node of ordinary memory, and the processors. */
 static struct node_table *make_fallback(const char *why)
 {
     struct node_table *table = make_table(1);
@@ -177,7 +177,7 @@ static struct node_table *read_nodes(hwloc_topology_t hwloc, bool foreign)
 }
 
 /* True when the note concerns a node without processors that nothing else explains. Memory that
- * came as a DAX device is no GPU's, whatever a driver calls its nearest node. */
+ * came as a DAX device is no GPU's, even where a driver names it as its nearest node. */
 static bool note_applies(const struct device_note *note, const memspan_numa_node_info_t *node)
 {
     return (note->node == node->os_index) && (node->pu_count == 0) &&
@@ -212,7 +212,7 @@ static struct node_table *derive_table(void)
 static void publish(struct node_table *table)
 {
     table->older = atomic_load_explicit(&topology.table, memory_order_relaxed);
-    /* Pairs with the acquire in get_table(): who sees the table sees what is in it. */
+    /* Pairs with the acquire in get_table(): a thread that sees the table sees its contents. */
     atomic_store_explicit(&topology.table, table, memory_order_release);
 }
 
@@ -236,7 +236,7 @@ static bool add_note(const char *pci_address, int node)
     return true;
 }
 
-/* NVIDIA's kernel driver says which node a GPU's memory became, without its library. */
+/* NVIDIA's kernel driver has the node that a GPU's memory became, without its library. */
 static void read_nvidia_nodes(void)
 {
     static const char folder[] = "/proc/driver/nvidia/gpus";
@@ -388,7 +388,7 @@ static memspan_status_t ensure_places(void)
         return MEMSPAN_OK;
     }
     if (is_refused(MSP_OPTION_OMP_PLACES)) {
-        /* The default is in force now, but places that were not asked for are no answer. */
+        /* The default is in force now, but places that were not requested are no answer. */
         return msp_option_refuse(MSP_OPTION_OMP_PLACES, "refused before");
     }
     if (topology.hwloc == NULL) {

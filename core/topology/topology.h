@@ -15,10 +15,10 @@
 /* Most nodes that are kept. Linux has at most 1024. */
 #define MSP_NUMA_NODES_MAX 1024
 
-/* --- What there is: these load the topology, once. */
+/* --- The machine: these load the topology, once. */
 
 /* Number of nodes with memory, and the nodes in hwloc's logical order. On failure the machine is
- * one DRAM node, and the log says why. A node's record never changes and stays valid; its
+ * one DRAM node, and the log has the reason. A node's record never changes and stays valid; its
  * free_bytes is that of the load, see msp_numa_node_free(). NULL beyond the last. */
 int msp_numa_node_count(void);
 const memspan_numa_node_info_t *msp_numa_node(int index);
@@ -26,9 +26,9 @@ const memspan_numa_node_info_t *msp_numa_node(int index);
 /* Orders a node list for a base hint (enum msp_base_hint): fills @p nodes with operating-system
  * numbers of the nodes that serve it, best first, GPU-owned nodes never among them; returns how
  * many there are, of which at most @p capacity were written. *alias_p: true when the machine cannot
- * tell the hint from the default (one tier), and then @p note says so in one sentence; else the
- * note says what the nodes are. high_bw and low_lat list the best tier alone, so that a fallback
- * is a decision; default and large_cap list all that may serve. */
+ * tell the hint from the default (one tier), and then @p note has that in one sentence; else the
+ * note describes the nodes. high_bw and low_lat list the best tier alone, so that a fallback is a
+ * decision; default and large_cap list all that may serve. */
 enum msp_base_hint {
     MSP_HINT_DEFAULT,
     MSP_HINT_LARGE_CAP,
@@ -53,10 +53,10 @@ int msp_topology_place_count(void);
  * one of these variables is set. */
 bool msp_topology_is_foreign(void);
 
-/* --- What can be asked without loading the topology. */
+/* --- Queries that do not load the topology. */
 
 /* True when every node with memory also has processors, answered from two small files: then no
- * memory of the machine is a device's. False where a foreign topology has been asked for. */
+ * memory of the machine is a device's. False where a foreign topology has been requested. */
 bool msp_topology_is_plain(void);
 
 /* True when the operating system has memory on that node. */
@@ -94,7 +94,7 @@ void msp_topology_hold(void *address, size_t size_bytes);
 int msp_numa_node_of_page(const void *address);
 
 /* How many of the pages in [address, address + size), whole pages, are on other nodes than @p node
- * now. What is unknown, or has not been touched, is not among them. */
+ * now. Pages that are unknown, or have not been touched, are not among them. */
 size_t msp_numa_pages_elsewhere(const void *address, size_t size_bytes, int node);
 
 /* Tell the topology that the device at @p pci_address exists, so that its memory node, if it shows

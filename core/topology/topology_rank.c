@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology_rank.c: which node is better for what, always relative to the others of this machine.
+/* topology_rank.c: the ranks of nodes for each use, always relative to the others of this machine.
  *
- * Values of the firmware count when every node of the host has one; else the kinds of memory have
- * a natural order. Values within a tenth of the best of their group are one tier: firmware tables
- * differ in the last digit between sockets, and node 0 always lacks what the kernel took. */
+ * Values of the firmware count when every node of the host has one; else the kinds of memory have a
+ * natural order. Values within a tenth of the best of their group are one tier: firmware tables
+ * differ in the last digit between sockets, and node 0 always lacks the kernel's part. */
 
 #include "core/topology/numa_kind.h"
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 enum quality { BANDWIDTH, LATENCY, CAPACITY, USUAL };
 
-/* Natural order of kinds, lower is better. HBM streams faster and answers a little later than
- * DRAM. USUAL: what default memory should come from; HBM without processors last, because there is
- * little of it and who wants it says so. */
+/* Natural order of kinds, lower is better. HBM streams faster and answers a little later than DRAM.
+ * USUAL: the source of default memory; HBM without processors last, because there is little of it
+ * and programs request it by name. */
 static int natural_rank(const memspan_numa_node_info_t *node, enum quality quality)
 {
     static const int by_bandwidth[] = {
@@ -150,7 +150,7 @@ static void rank_by_kind(memspan_numa_node_info_t *nodes, int count, enum qualit
     }
 }
 
-/* The best node with processors is what a node without is measured against. */
+/* A node without processors is measured against the best node with some. */
 static double usual_value(const memspan_numa_node_info_t *nodes, int count, enum quality quality)
 {
     double best = 0.0;
@@ -218,7 +218,7 @@ static enum quality quality_of(enum msp_base_hint hint)
     return USUAL;
 }
 
-/* Little and precious: only who asks for bandwidth gets it, but where there is nothing else. */
+/* Little and precious: only a request for bandwidth gets it, but where there is nothing else. */
 static bool is_scarce(const memspan_numa_node_info_t *node)
 {
     return (node->kind == MEMSPAN_NUMA_NODE_HBM) && (node->pu_count == 0);

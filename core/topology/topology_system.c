@@ -2,8 +2,8 @@
 /* topology_system.c: NUMA by system calls and small files, without hwloc.
  *
  * libnuma would do, but it parses /proc and /sys when it is loaded, exits the process on some
- * errors, and hides the difference between "denied", "not there" and "full", which is what a user
- * needs to know. mbind() and move_pages() have no wrapper in the C library. */
+ * errors, and hides the difference between "denied", "not there" and "full", a difference that
+ * users need. mbind() and move_pages() have no wrapper in the C library. */
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -31,7 +31,7 @@ struct node_set {
     unsigned long words[MSP_NUMA_NODES_MAX / WORD_BITS];
 };
 
-/* Nodes with memory; memory may be plugged in later, but what was there stays there. */
+/* Nodes with memory; memory may be plugged in later, but a node that has memory keeps it. */
 static struct {
     struct node_set set;
     int count;
@@ -107,7 +107,7 @@ bool msp_topology_foreign_asked(void)
 bool msp_topology_is_plain(void)
 {
     enum { UNKNOWN, PLAIN, SPECIAL };
-    static atomic_int answer; /* it never changes, and is asked for each allocator */
+    static atomic_int answer; /* it never changes, and is needed for each allocator */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (MSP_UNLIKELY(known == UNKNOWN)) {
@@ -147,8 +147,9 @@ uint64_t msp_numa_node_free(int node)
     if (!msp_numa_node_exists(node)) {
         return MEMSPAN_UNKNOWN;
     }
-    /* Where there is one node, the machine's own count is better: it knows what can be reclaimed,
-     * and it also counts memory that a hypervisor plugged in without telling the node. */
+    /* Where there is one node, the machine's own count is better: it includes memory that can be
+     * reclaimed, and it also counts memory that a hypervisor plugged in without counting it for the
+     * node. */
     if (msp_numa_memory_nodes() == 1) {
         msp_file_read("/proc/meminfo", text, sizeof(text));
         return msp_text_field(text, "MemAvailable", &free_bytes) ? free_bytes : MEMSPAN_UNKNOWN;
@@ -252,7 +253,8 @@ static memspan_status_t bind_failed(int error, const char *asked)
     }
 }
 
-/* The kernel's mask is one bit longer than what it reads, by an old quirk of its interface. */
+/* The kernel takes the mask for one bit longer than the part that it reads, by an old quirk of its
+ * interface. */
 static long bind_pages(void *address, size_t size_bytes, int mode, const struct node_set *set,
                        unsigned flags)
 {

@@ -100,12 +100,12 @@ MEMSPAN_API void *memspan_alloc_with(memspan_allocator_h allocator, size_t size_
 MEMSPAN_API void *memspan_realloc(memspan_allocator_h allocator, void *pointer, size_t size_bytes);
 
 /** Free a block. NULL: no effect.
- * Errors: MEMSPAN_ERR_NOT_FOUND (not the start of a live block; the message says what it is),
+ * Errors: MEMSPAN_ERR_NOT_FOUND (not the start of a live block; the message describes it),
  * MEMSPAN_ERR_DRIVER.
  * Source: omp_free, OpenMP 5.0 §3.7.7, 6.0 §27.12. */
 MEMSPAN_API memspan_status_t memspan_free(void *pointer);
 
-/** An allocator's request and what it gives. Set struct_size first. */
+/** An allocator's request and its result. Set struct_size first. */
 typedef struct memspan_allocator_info {
     size_t struct_size; /**< in: sizeof(memspan_allocator_info_t) */
     memspan_space_h space;
@@ -117,8 +117,8 @@ typedef struct memspan_allocator_info {
     size_t page_size_bytes; /**< 0: the driver decides */
     size_t align_bytes;
     size_t pool_size_bytes; /**< SIZE_MAX: no limit of its own */
-    int pinned;             /**< 1: pages stay where they are: locked, or of a device that
-                             * says so with its first memory */
+    int pinned; /**< 1: pages stay where they are: locked, or of a device whose driver reports it
+                   with its first memory */
     int migratable;
     int exact;                    /**< 1: given as requested */
     memspan_allocator_h fallback; /**< MEMSPAN_ALLOCATOR_NULL: none */
@@ -141,7 +141,7 @@ MEMSPAN_API memspan_status_t memspan_allocator_describe(memspan_allocator_h allo
 MEMSPAN_API memspan_status_t memspan_allocator_reach(memspan_allocator_h allocator, int device,
                                                      memspan_reach_t *reach_p);
 
-/** Describe what an allocator of these traits would give, without making it.
+/** Describe the memory of an allocator of these traits, without making it.
  * Errors: those of memspan_allocator_create(); MEMSPAN_ERR_INVALID (info_p NULL, struct_size not
  * set). */
 MEMSPAN_API memspan_status_t memspan_allocator_plan(memspan_space_h space,
@@ -149,7 +149,7 @@ MEMSPAN_API memspan_status_t memspan_allocator_plan(memspan_space_h space,
                                                     size_t trait_count,
                                                     memspan_allocator_info_t *info_p);
 
-/** What is known of the block at an address. Set struct_size first. */
+/** The record of the block at an address. Set struct_size first. */
 typedef struct memspan_pointer_info {
     size_t struct_size;            /**< in: sizeof(memspan_pointer_info_t) */
     memspan_allocator_h allocator; /**< 0: foreign memory, or its allocator was destroyed */
@@ -164,7 +164,7 @@ typedef struct memspan_pointer_info {
     size_t page_size_bytes;
     int pinned;
     int migratable;
-    int fallback;  /**< 1: from a fallback of the allocator that was asked */
+    int fallback;  /**< 1: from a fallback of the requested allocator */
     char why[512]; /**< one sentence */
     int shareable; /**< can be shared, see share.h */
     int opened;    /**< memory of another process, by memspan_share_import() */

@@ -31,7 +31,7 @@ MEMSPAN_BEGIN_DECLS
 enum memspan_log_level {
     MEMSPAN_LOG_ERROR = 0, /**< a request failed */
     MEMSPAN_LOG_WARN  = 1, /**< served, but weaker or slower than requested */
-    MEMSPAN_LOG_INFO  = 2, /**< what was found and chosen, once */
+    MEMSPAN_LOG_INFO  = 2, /**< devices found and choices made, once */
     MEMSPAN_LOG_DEBUG = 3, /**< each coarse allocation */
     MEMSPAN_LOG_TRACE = 4  /**< each call */
 };
@@ -41,7 +41,7 @@ typedef struct memspan_services {
     size_t struct_size;
     /** Record an error of the calling thread and return @p status.
      * @p call: the driver's function; @p native_code, @p native_text: its result ("" if none).
-     * @p hint: a remedy, or NULL. @p format: the request, and what failed. */
+     * @p hint: a remedy, or NULL. @p format: the request, and the failure. */
     memspan_status_t (*fail)(memspan_status_t status, const char *backend, const char *call,
                              long native_code, const char *native_text, const char *hint,
                              const char *format, ...) __attribute__((format(printf, 7, 8)));
@@ -57,7 +57,7 @@ typedef struct memspan_services {
      * of a CHOICE (from 0); 0 for others. */
     uint64_t (*option_number)(const char *name);
     /** The value of a variable is malformed: log that, once, and put the default in force. @p
-     * format: what is wrong with it. Returns MEMSPAN_ERR_CONFIG, recorded. */
+     * format: the mistake in it. Returns MEMSPAN_ERR_CONFIG, recorded. */
     memspan_status_t (*option_refuse)(const char *name, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 } memspan_services_t;
@@ -93,12 +93,12 @@ typedef enum memspan_spread {
 enum memspan_request_flag {
     MEMSPAN_REQUEST_PINNED = 1u << 0, /**< must never move or be swapped */
     MEMSPAN_REQUEST_ZEROED =
-        1u << 1, /**< zero bytes requested; MEMSPAN_BLOCK_ZEROED says whether they are */
+        1u << 1, /**< zero bytes requested; MEMSPAN_BLOCK_ZEROED: whether they are */
     MEMSPAN_REQUEST_STRICT = 1u << 2, /**< these NUMA nodes or failure */
     MEMSPAN_REQUEST_SHARED = 1u << 3, /**< for ipc_export() and dmabuf_export() */
     MEMSPAN_REQUEST_SPARSE =
         1u
-        << 4 /**< few pages will be touched: no huge pages unless page_size_bytes asks for them */
+        << 4 /**< few pages will be touched: no huge pages unless page_size_bytes requests them */
 };
 
 /** One part of a request with MEMSPAN_SPREAD_PARTS. */
@@ -243,8 +243,8 @@ typedef struct memspan_backend {
     memspan_status_t (*dmabuf_export)(void *state, int ordinal, const void *address,
                                       size_t size_bytes, int *fd_p, uint64_t *offset_p);
 
-    /** Optional; a table may end before it (struct_size). Source of what reach() answers: the
-     * driver's call or attribute and its value, in at most @p size_bytes with the null. */
+    /** Optional; a table may end before it (struct_size). Source of reach()'s result: the driver's
+     * call or attribute and its value, in at most @p size_bytes with the null. */
     void (*reach_source)(void *state, int home, memspan_kind_t kind, int from, char *text,
                          size_t size_bytes);
 
@@ -285,7 +285,7 @@ typedef struct memspan_backend {
 
     /** Optional; a table may end before it. Move the pages of a live block to where @p request, as
      * alloc() would get it, wants memory; the address stays. The program uses the block meanwhile.
-     * MEMSPAN_ERR_NO_MEMORY: no room, or not all pages could be moved. */
+     * MEMSPAN_ERR_NO_MEMORY: no space, or not all pages could be moved. */
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
 } memspan_backend_t;

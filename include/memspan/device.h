@@ -11,7 +11,7 @@
  *
  * A device is an OpenMP device number. MEMSPAN_HOST (-1) always means the host. In a program with
  * an OpenMP offload runtime, 0 .. n-1 are that runtime's devices and n is the host as well; devices
- * that only Memspan knows follow (n+1 ..), and only when MEMSPAN_DEVICES names them. Without an
+ * that only Memspan has follow (n+1 ..), and only when MEMSPAN_DEVICES names them. Without an
  * offload runtime devices are numbered from 0 in the order of MEMSPAN_DEVICES, else of the
  * backends; the number after the last is the host as well.
  *
@@ -123,7 +123,7 @@ typedef struct memspan_device_info {
     unsigned kinds_without_gain; /**< offered, but a stronger kind costs no more here */
     unsigned kinds_migratable;   /**< kinds whose pages the driver migrates */
     unsigned capabilities;       /**< bits of enum memspan_capability */
-    char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what provides a kind, or why none does */
+    char kind_note[MEMSPAN_KIND_COUNT][128]; /**< the provider of a kind, or why there is none */
     /** Source of a capability bit: a driver attribute and its value, a system file, a missing call.
      * "" where the backend gives none. */
     char capability_note[MEMSPAN_CAPABILITY_ROOM][112];
@@ -153,7 +153,7 @@ MEMSPAN_API memspan_status_t memspan_device_describe(int device, memspan_device_
 MEMSPAN_API memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
                                                   memspan_reach_t *reach_p);
 
-/** Source of what memspan_device_reach() answers: "cuDeviceCanAccessPeer(1, 0): 1". Writes at most
+/** Source of memspan_device_reach()'s result: "cuDeviceCanAccessPeer(1, 0): 1". Writes at most
  * @p size_bytes to @p text, with a null at the end.
  * Errors: as above; MEMSPAN_ERR_INVALID (text NULL, size_bytes 0, no such kind). */
 MEMSPAN_API memspan_status_t memspan_device_reach_source(int home, memspan_kind_t kind, int device,
@@ -173,8 +173,8 @@ typedef struct memspan_backend_info {
     int on;                  /**< 1 on; 0 off */
     int device_count;        /**< devices it found */
     memspan_status_t status; /**< MEMSPAN_OK, or why it is off */
-    char reason[256];        /**< one sentence: why it is off, or what it found */
-    char hint[192];          /**< what would turn it on; may be empty */
+    char reason[256];        /**< one sentence: why it is off, or its devices */
+    char hint[192];          /**< how to turn it on; may be empty */
 } memspan_backend_info_t;
 
 /** Number of backends, with those that are off. Opens no driver. */

@@ -38,7 +38,7 @@ typedef struct memspan_hook_block {
     memspan_space_h space;         /**< of that allocator */
     memspan_kind_t kind;           /**< as given */
     int device;                    /**< its driver's device, or MEMSPAN_HOST */
-    int fallback;                  /**< 1: from a fallback of the allocator that was asked */
+    int fallback;                  /**< 1: from a fallback of the requested allocator */
 } memspan_hook_block_t;
 
 /** A chunk: memory that a pool takes from a driver and divides into blocks. */
@@ -89,8 +89,8 @@ typedef struct memspan_hooks_name *memspan_hooks_h;
 /** Install a copy of @p hooks.
  *
  * Errors: MEMSPAN_ERR_INVALID (NULL, struct_size not set, no hook in the table),
- * MEMSPAN_ERR_UNSUPPORTED (a member that this version does not know is set), MEMSPAN_ERR_LIMIT (16
- * tables are installed). */
+ * MEMSPAN_ERR_UNSUPPORTED (a member that this version lacks is set), MEMSPAN_ERR_LIMIT (16 tables
+ * are installed). */
 MEMSPAN_API memspan_status_t memspan_hooks_add(const memspan_hooks_t *hooks,
                                                memspan_hooks_h *hooks_p);
 

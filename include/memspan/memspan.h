@@ -11,7 +11,7 @@
  *   device.h     devices, kinds of memory, reachability; backends; NUMA nodes
  *   space.h      memory spaces: the devices that must reach the memory
  *   trait.h      allocator traits
- *   allocator.h  allocators, memory, and queries of what was given
+ *   allocator.h allocators, memory, and queries of results
  *   transfer.h   copies, fills, prefetches, moves, built-in kernels
  *   share.h      device memory for other processes and network cards
  *   import.h     host pages of the program, made reachable by devices

@@ -2,14 +2,13 @@
 #ifndef MEMSPAN_OMP_H
 #define MEMSPAN_OMP_H
 
-/** @file omp.h
- * The extended OpenMP names, over whatever <omp.h> the compiler has.
+/** @file omp.h The extended OpenMP names, over the compiler's own <omp.h>.
  *
- * Includes the compiler's own header and adds what it lacks of OpenMP 5.1 to 6.0 memory management,
- * of the proposal "OpenMP device memory spaces", and of other vendors' names. Nothing is redefined:
- * missing enumerators are macros with a cast, with the numbers of the headers that have them. The
- * routines are in libmemspan, which comes before the OpenMP runtime in link order, or in
- * LD_PRELOAD.
+ * Includes the compiler's own header and adds the missing names of OpenMP 5.1 to 6.0 memory
+ * management, of the proposal "OpenMP device memory spaces", and of other vendors' names. Nothing
+ * is redefined: missing enumerators are macros with a cast, with the numbers of the headers that
+ * have them. The routines are in libmemspan, which comes before the OpenMP runtime in link order,
+ * or in LD_PRELOAD.
  *
  * Handles are those of <memspan/space.h> and <memspan/allocator.h>; either may be cast to the
  * other.
@@ -25,8 +24,8 @@
  * MEMSPAN_OMP_PAPER_NAMES, defined before the #include, adds the proposal's bare names:
  * memory_access, preferred_location, preferred_place, managed, coherent.
  *
- * Threads: every routine may be called by any thread, as OpenMP says.
- * Errors: a null handle or pointer, -1 or nonzero, as OpenMP says; memspan_error_text() of
+ * Threads: every routine may be called by any thread, as in OpenMP.
+ * Errors: a null handle or pointer, -1 or nonzero, as in OpenMP; memspan_error_text() of
  * <memspan/status.h> has the reason. */
 
 #include <memspan/status.h>
@@ -372,8 +371,8 @@ extern const char *omp_get_uid_from_device(int device_num) MEMSPAN_OMP_NOTHROW;
  * omp_target_associate_ptr(). Source: the paper on OpenMP and OpenSHMEM; an experimental LLVM. */
 extern int __tgt_set_device_allocator(int64_t device_num, void *(*alloc)(size_t size),
                                       void (*release)(void *ptr)) MEMSPAN_OMP_NOTHROW;
-/** The runtime's memory again. What is still mapped is unmapped without a copy. 0, or -1: there is
- * no such allocator. */
+/** The runtime's memory again. Variables that are still mapped are unmapped without a copy. 0, or
+ * -1: there is no such allocator. */
 extern int __tgt_reset_device_allocator(int64_t device_num) MEMSPAN_OMP_NOTHROW;
 
 /** Of all variables, only those within the @p size bytes at @p ptr, and within ranges named before,

@@ -4,10 +4,9 @@
 
 #include <memspan/allocator.h>
 
-/** @file placement.h
- * Placement by call site: a file, named by MEMSPAN_PLACEMENT, says which code's memory comes from
- * which predefined allocator. memspan-advise(1) writes it; it applies to requests of 64 KiB or more
- * to the predefined allocators. The calls below are for tools that replace other allocation calls.
+/** @file placement.h Placement by call site: a file, named by MEMSPAN_PLACEMENT, maps call sites to
+ * predefined allocators. memspan-advise(1) writes it; it applies to requests of 64 KiB or more to
+ * the predefined allocators. The calls below are for tools that replace other allocation calls.
  *
  * Threads: every call may run on any thread. */
 
@@ -16,7 +15,7 @@ MEMSPAN_BEGIN_DECLS
 /** Requests of fewer bytes are not placed. */
 #define MEMSPAN_PLACEMENT_BYTES 65536
 
-/** Room for the text of any call site. */
+/** Space for the text of any call site. */
 #define MEMSPAN_CALL_SITE_BYTES 2048
 
 /** The call site: the stack of the calling code, twelve frames at most, the innermost first, as a
@@ -27,7 +26,7 @@ MEMSPAN_BEGIN_DECLS
  * @param text       at least one byte; frames that do not fit are left out
  * @param size_bytes of @p text; MEMSPAN_CALL_SITE_BYTES are always enough
  *
- * Errors: MEMSPAN_ERR_INVALID (text is NULL or has no room), MEMSPAN_ERR_NO_MEMORY. */
+ * Errors: MEMSPAN_ERR_INVALID (text is NULL or has no space), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_call_site(char *text, size_t size_bytes);
 
 /** The predefined allocator that MEMSPAN_PLACEMENT gives to the calling code;

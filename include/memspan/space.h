@@ -29,7 +29,7 @@ typedef struct memspan_space_name *memspan_space_h;
 #define MEMSPAN_SPACE_LOW_LAT   MEMSPAN_CONSTANT(memspan_space_h, 4)
 #define MEMSPAN_SPACE_DEFAULT   MEMSPAN_CONSTANT(memspan_space_h, 99)
 
-/** The space of memory that every one of @p devices can reach, with what each is promised.
+/** The space of memory that every one of @p devices can reach, with the promise to each.
  *
  * @param devices      device numbers; MEMSPAN_HOST may be among them; order does not matter and a
  *                     device listed twice counts once

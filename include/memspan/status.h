@@ -37,7 +37,7 @@
 
 MEMSPAN_BEGIN_DECLS
 
-/** The one list of codes: name, value, text. Ordered by what the caller has to change. */
+/** The one list of codes: name, value, text. Ordered by the remedy of the caller. */
 #define MEMSPAN_STATUS_MAP(X)                                                                      \
     X(MEMSPAN_OK, 0, "success")                                                                    \
     X(MEMSPAN_ERR_INVALID, -1, "an argument is not valid")                                         \
@@ -67,11 +67,11 @@ typedef enum memspan_status {
  * thread's next call of the library. None is NULL; a string without content is empty. */
 typedef struct memspan_error {
     memspan_status_t status;
-    const char *message;     /**< the request, and what failed */
-    const char *hint;        /**< what would help */
+    const char *message;     /**< the request, and the failure */
+    const char *hint;        /**< a remedy */
     const char *backend;     /**< the backend that reported it, "" for the library itself */
     const char *call;        /**< the driver's or system's call that failed */
-    long native_code;        /**< what that call returned */
+    long native_code;        /**< the result of that call */
     const char *native_text; /**< the driver's text for that code */
 } memspan_error_t;
 

@@ -23,8 +23,8 @@ MEMSPAN_BEGIN_DECLS
 MEMSPAN_API memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes);
 
 /** Copy @p block_count blocks of @p block_bytes, whose starts are @p to_stride_bytes and
- * @p from_stride_bytes apart (at least block_bytes): by one call of a driver that has one. What is
- * between the blocks is not touched. No block, or blocks of 0 bytes: no effect. Otherwise as
+ * @p from_stride_bytes apart (at least block_bytes): by one call of a driver that has one. Bytes
+ * between the blocks are not touched. No block, or blocks of 0 bytes: no effect. Otherwise as
  * memspan_copy(); MEMSPAN_ERR_INVALID also where blocks of one side overlap. */
 MEMSPAN_API memspan_status_t memspan_copy_blocks(void *to, size_t to_stride_bytes, const void *from,
                                                  size_t from_stride_bytes, size_t block_bytes,
@@ -43,17 +43,17 @@ MEMSPAN_API memspan_status_t memspan_prefetch(const void *pointer, size_t size_b
 
 /** Move the live block that starts at @p pointer to @p space; it keeps its address, contents, owner
  * and charge, and its pages count for the pools of the space from now on. Host memory goes to the
- * NUMA node that the space prefers and that has room (the nearest one, for a space of memory by
- * first touch), and so do pages that are touched later. Managed memory is prefetched to the first
- * device of the space, or to the host. memspan_realloc() to a larger size may return the block to
- * the space of its allocator.
+ * NUMA node that the space prefers and that has free memory (the nearest one, for a space of memory
+ * by first touch), and so do pages that are touched later. Managed memory is prefetched to the
+ * first device of the space, or to the host. memspan_realloc() to a larger size may return the
+ * block to the space of its allocator.
  *
  * Other threads may load and store meanwhile, but make no call on the block. Errors:
  * MEMSPAN_ERR_NOT_FOUND (no live block starts there, or no such space), MEMSPAN_ERR_UNSUPPORTED
- * (the address cannot stay, and the message says why: the block shares pages with others, is locked
- * or imported, or is coherent or device memory; the space has no such memory),
- * MEMSPAN_ERR_NO_MEMORY (no node of the space has room; or pages have stayed, because something
- * else holds them: the others have moved), MEMSPAN_ERR_PERMISSION, MEMSPAN_ERR_DRIVER. */
+ * (the address cannot stay, and the message has the reason: the block shares pages with others, is
+ * locked or imported, or is coherent or device memory; the space has no such memory),
+ * MEMSPAN_ERR_NO_MEMORY (no node of the space has free memory; or pages have stayed, because
+ * something else holds them: the others have moved), MEMSPAN_ERR_PERMISSION, MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_move(void *pointer, memspan_space_h space);
 
 /** The kernels that every backend with MEMSPAN_CAN_KERNELS has. */
@@ -122,7 +122,8 @@ typedef struct memspan_kernel_call {
 /** Start a kernel on @p device, after all work that was started there before. On the host it runs
  * in the calling thread. Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED
  * (no such kernel there), MEMSPAN_ERR_INVALID (struct_size not set, no such kernel, or an address
- * that the device does not reach: the message says which and why), MEMSPAN_ERR_DRIVER. */
+ * that the device does not reach: the message has the address and the reason), MEMSPAN_ERR_DRIVER.
+ */
 MEMSPAN_API memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *call);
 
 MEMSPAN_END_DECLS

@@ -68,7 +68,7 @@ MEMSPAN_SHMEM(int, _num_pes, void);
 
 /* -------------------------------------------------------- 9.3 "Memory Management Routines"
  * Collective over the world, with equal arguments in every PE. Sizes are bytes; size 0 gives NULL.
- * NULL without enough memory: standard error then has the request, what is free, and the variable
+ * NULL without enough memory: standard error then has the request, the free bytes, and the variable
  * to raise. A block is the program's until shmem_free(). */
 
 MEMSPAN_SHMEM(void *, shmem_malloc, size_t size);

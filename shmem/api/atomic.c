@@ -64,7 +64,7 @@ static MSP_ALWAYS_INLINE uint64_t update(const char *call, const struct msp_cont
     return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The old bits to @p fetch, by quiet; NULL: they are not wanted. */
+/* The old bits to @p fetch, by quiet; NULL: they are not needed. */
 static MSP_ALWAYS_INLINE void post(const char *call, const struct msp_context *context,
                                    enum msp_atomic operation, const void *dest, size_t size_bytes,
                                    uint64_t value, uint64_t condition, int pe, void *fetch)
@@ -107,7 +107,7 @@ static MSP_ALWAYS_INLINE void post(const char *call, const struct msp_context *c
     }
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(DEFINE_TYPED, )
 
-/* Which operation a routine's name stands for. */
+/* The operation of a routine's name. */
 #define OPERATION_set       MSP_ATOMIC_SET
 #define OPERATION_swap      MSP_ATOMIC_SWAP
 #define OPERATION_add       MSP_ATOMIC_ADD

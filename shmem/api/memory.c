@@ -54,7 +54,7 @@ MSP_ROUTINE(void, shmem_free, void *ptr)
 
 /* ---- with hints ---- */
 
-/* A device's memory comes first where both are wanted. */
+/* A device's memory comes first where both are requested. */
 static bool suits(const shmemx_partition_info_t *info, long hints)
 {
     long wanted =

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.c: what this PE has used of the network between hosts, and what a job would use. */
+/* network.c: this PE's use of the network between hosts, and a job's choice of transports. */
 
+#include "shmem/network/network.h"
 #include "shmem/api/check.h"
-#include "shmem/network/choice.h"
+#include "shmem/transport/choice.h"
 #include <shmemx.h>
 #include <string.h>
 

@@ -220,7 +220,7 @@ int shmemx_partition_info(int id, shmemx_partition_info_t *info)
     if (status != MEMSPAN_OK) {
         return (int)status;
     }
-    /* Fields that the caller knows; those that this library does not know stay as they are. */
+    /* Fields of the caller's version; those that this library lacks stay as they are. */
     known_bytes     = (info->struct_size < sizeof all) ? info->struct_size : sizeof all;
     all.struct_size = info->struct_size;
     memcpy(info, &all, known_bytes);

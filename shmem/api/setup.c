@@ -83,7 +83,7 @@ MSP_ROUTINE(void, shmem_global_exit, int status)
     msp_job_abort(status, NULL);
 }
 
-/* ---- questions that may be asked at any time ---- */
+/* ---- queries that may be made at any time ---- */
 
 MSP_ROUTINE(void, shmem_query_initialized, int *initialized)
 {

@@ -20,7 +20,7 @@ MSP_ROUTINE_TWINS(void, signal_add, send(MSP_CALL, context, sig_addr, signal, tr
 MSP_ROUTINE_TWINS(void, signal_set, send(MSP_CALL, context, sig_addr, signal, false, pe),
                   uint64_t *sig_addr, uint64_t signal, int pe)
 
-/* Of this PE: programs ask in a loop. */
+/* Of this PE: programs poll in a loop. */
 MSP_ROUTINE(uint64_t, shmem_signal_fetch, const uint64_t *sig_addr)
 {
     uint64_t far;

@@ -15,7 +15,7 @@ static int refuse_team(const char *call)
     return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", call);
 }
 
-/* Fields that the caller knows; the others are 0, the default. */
+/* Fields of the caller's version; the others are 0, the default. */
 static int read_config(const char *call, const shmemx_space_config_t *config,
                        shmemx_space_config_t *config_p)
 {

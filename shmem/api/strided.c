@@ -4,7 +4,7 @@
 #include "shmem/api/routine.h"
 #include "shmem/transport/rma.h"
 
-/* A stride in bytes. What is too far for any segment stays so. */
+/* A stride in bytes. An offset too far for any segment stays so. */
 static ptrdiff_t stride_of(ptrdiff_t stride, size_t element_bytes)
 {
     ptrdiff_t stride_bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c: waits and tests on words of this PE that others change.
  *
- * A word is compared as a number of one of a few forms (width, signedness); typed routines only say
- * which. Waits on one word are compiled for each form, for the sake of their latency; those on many
- * words go through one description. */
+ * A word is compared as a number of one of a few forms (width, signedness); typed routines only
+ * select it. Waits on one word are compiled for each form, for the sake of their latency; those on
+ * many words go through one description. */
 
 #include "shmem/control/wait.h"
 #include "shmem/api/routine.h"

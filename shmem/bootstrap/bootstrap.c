@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way this process was started, and the two failures that must not go unseen: a launcher
- * without a channel, and a PE of this host that has died under a launcher that goes on. */
+/* The launcher of this process, and the two failures that must not go unseen: a launcher without a
+ * channel, and a PE of this host that has died under a launcher that goes on. */
 
 #include "core/base/trust.h"
 #include "shmem/bootstrap/environment.h"
@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #define WATCHED_MAX 8   /* PEs that each PE watches: those after it, around */
-#define CERTAIN_MS  500 /* how long a PE must have been dead: the launcher is to speak first */
+#define CERTAIN_MS  500 /* how long a PE must have been dead: the launcher is to report first */
 
 #define LAUNCHER_S 2 /* that Open MPI's takes to end a job on all hosts */
 
 void (*msp_bootstrap_watch)(void);
 
-/* A launcher says that there are several, and this process is about to be one alone. */
+/* A launcher has started several, and this process is about to be one alone. */
 static memspan_status_t check_claim(const char *reason)
 {
     struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
@@ -42,7 +42,8 @@ static memspan_status_t check_claim(const char *reason)
 }
 
 /* A launcher's channel is memory that other processes of the user write, and PMIx loads components
- * from where the environment says: a program with more rights than its user is a job of one. */
+ * from folders that the environment names: a program with more rights than its user is a job of
+ * one. */
 static memspan_status_t check_untrusted(void)
 {
     if ((msp_variable_text(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
@@ -83,7 +84,7 @@ memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
     return status;
 }
 
-/* A zombie is dead too, which kill() would not tell. */
+/* A zombie is dead too, which kill() would not detect. */
 static bool is_dead(int pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -90,7 +90,7 @@ static int find_daemon(enum relation *relation_p)
     return 0;
 }
 
-/* It has none of this process's descriptors: what reads them is not to wait for it. mpirun may take
+/* It has none of this process's descriptors: their readers are not to wait for it. mpirun may take
  * signals that come together for one, or hang in the handler, where it calls exit(). */
 static void watch(int pid, unsigned after_s)
 {
@@ -112,8 +112,8 @@ static void watch(int pid, unsigned after_s)
 }
 
 /* Not fork(), which waits for locks that the end of this process may hold. A daemon ends a job by
- * killing groups of processes: the watcher leaves that of this PE before the daemon is asked. One
- * of many jobs, which is not to be ended where it has ended this job, does kill the watcher. */
+ * killing groups of processes: the watcher leaves that of this PE before the daemon is signalled.
+ * One of many jobs, which is not to be ended where it has ended this job, does kill the watcher. */
 void msp_bootstrap_end_daemon(unsigned after_s)
 {
     enum relation relation = STRANGER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces of launchers. Two processes that each believe to be a job of one is the classic failure of
- * a start-up that has gone wrong: what is here finds it out. */
+/* Traces of launchers. Two processes that each start as a job of one are the classic failure of a
+ * start-up that has gone wrong: the checks here detect it. */
 
 #include "shmem/bootstrap/environment.h"
 #include <stdlib.h>

@@ -2,17 +2,17 @@
 #ifndef MEMSPAN_SHMEM_BOOTSTRAP_ENVIRONMENT_H
 #define MEMSPAN_SHMEM_BOOTSTRAP_ENVIRONMENT_H
 
-/* What launchers leave in the environment. These variables are theirs, not ours: they are in no
+/* Launchers' variables in the environment. These variables are theirs, not ours: they are in no
  * table of options, and are read when a job is opened, never kept. */
 
 #include "core/base/variable.h"
 
-/* What a launcher that is not talking to us says of the job. */
+/* The description of the job by a launcher without a channel to this process. */
 struct msp_bootstrap_claim {
-    const char *variable; /* where it says so; NULL: no launcher left a trace */
+    const char *variable; /* where it has it so; NULL: no launcher left a trace */
     const char *launcher; /* in words */
     const char *remedy;   /* how to start programs by it so that they find each other */
-    int pe_count;         /* 0: it does not say */
+    int pe_count;         /* 0: not given */
 };
 struct msp_bootstrap_claim msp_bootstrap_find_claim(void);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a PE tells those of its node. */
+/* The record that a PE distributes to those of its node. */
 struct identity {
     char version[32]; /* of Memspan; first in all versions */
     uint64_t kernel;
@@ -21,7 +21,7 @@ static const char key[] = "memspan.host";
 
 static int *host_pes;
 
-/* 0 where the kernel does not say: then all are of one. */
+/* 0 where the kernel does not report it: then all are of one. */
 static uint64_t namespace_of(const char *path)
 {
     struct stat facts;
@@ -71,7 +71,7 @@ static bool shares_memory(const struct identity *a, const struct identity *b)
            (a->ipc_namespace == b->ipc_namespace);
 }
 
-/* What is not known is another one. */
+/* An unknown value counts as another one. */
 static bool shares_network(const struct identity *a, const struct identity *b)
 {
     return (a->kernel != 0) && (a->kernel == b->kernel) && (a->net_namespace != 0) &&

@@ -8,15 +8,15 @@
 
 #include "shmem/bootstrap.h"
 
-/* Reduces job_p->local_pes to the PEs that share memory with this one, and says whether all of the
- * job have one loopback interface. Every PE of the node calls
- * it. @p order: a digest of the variable that divides hosts; it, and the version of Memspan, must
- * be the same in all PEs of a node: an error record names the PE that differs. */
+/* Reduces job_p->local_pes to the PEs that share memory with this one, and finds whether all of the
+ * job have one loopback interface. Every PE of the node calls it. @p order: a digest of the
+ * variable that divides hosts; it, and the version of Memspan, must be the same in all PEs of a
+ * node: an error record names the PE that differs. */
 memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
                                          struct msp_bootstrap_job *job_p, uint64_t order);
 void msp_bootstrap_forget_host(void);
 
-/* Which start of a kernel this is: containers share it, a virtual machine has its own. 0: unknown.
+/* The identity of a kernel's boot: containers share it, a virtual machine has its own. 0: unknown.
  */
 uint64_t msp_bootstrap_kernel(void);
 

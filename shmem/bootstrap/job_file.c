@@ -20,31 +20,32 @@
 
 #define LOOK_AROUND_MS 100 /* how long a waiting PE sleeps before it looks for its launcher */
 
-static memspan_status_t refuse(const char *format, const char *what)
+static memspan_status_t refuse_file(const char *format, const char *what)
 {
     memspan_error(MEMSPAN_ERR_INVALID, format, what);
     return msp_error_hint("start the program by oshrun; without a launcher, unset %s",
                           MEMSPAN_LAUNCH_VARIABLE);
 }
 
-/* The file must be as large as its header says, and stay so: otherwise reading it could end the
+/* The file must have the size in its header, and keep it: otherwise reading it could end the
  * process by SIGBUS. */
 static memspan_status_t check_file(int fd, size_t *size_p)
 {
     struct stat status;
     if (fstat(fd, &status) != 0) {
-        return refuse("the descriptor that %s names is not open: something between the launcher "
-                      "and this process has closed it",
-                      MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file(
+            "the descriptor that %s names is not open: something between the launcher "
+            "and this process has closed it",
+            MEMSPAN_LAUNCH_VARIABLE);
     }
     int seals = fcntl(fd, F_GET_SEALS);
     if (!S_ISREG(status.st_mode) || seals < 0 || !(seals & F_SEAL_SHRINK)) {
-        return refuse("the descriptor that %s names is open on something else than a job file",
-                      MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file("the descriptor that %s names is open on something else than a job file",
+                           MEMSPAN_LAUNCH_VARIABLE);
     }
     if ((uint64_t)status.st_size < sizeof(struct memspan_launch_header)) {
-        return refuse("the job file that %s names is shorter than its header",
-                      MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file("the job file that %s names is shorter than its header",
+                           MEMSPAN_LAUNCH_VARIABLE);
     }
     *size_p = (size_t)status.st_size;
     return MEMSPAN_OK;
@@ -54,7 +55,7 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
                                      uint32_t pe, uint64_t cookie)
 {
     if (header->magic != MEMSPAN_LAUNCH_MAGIC) {
-        return refuse("the file that %s names is not a job file", MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file("the file that %s names is not a job file", MEMSPAN_LAUNCH_VARIABLE);
     }
     if (header->version != MEMSPAN_LAUNCH_VERSION) {
         memspan_error(MEMSPAN_ERR_ABI, "the launcher's job file has version %u, this library %u",
@@ -62,13 +63,14 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
         return msp_error_hint("use the oshrun that was installed with this library");
     }
     if (header->cookie != cookie) {
-        return refuse("%s is of another job than the file that it names", MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file("%s is of another job than the file that it names",
+                           MEMSPAN_LAUNCH_VARIABLE);
     }
     if (header->pe_count == 0 || header->pe_count > MEMSPAN_LAUNCH_PES_MAX ||
         header->exchange_size_bytes % 8 != 0 ||
         memspan_launch_size(header->pe_count, header->exchange_size_bytes) > size_bytes) {
-        return refuse("the job file that %s names is smaller than its PEs need",
-                      MEMSPAN_LAUNCH_VARIABLE);
+        return refuse_file("the job file that %s names is smaller than its PEs need",
+                           MEMSPAN_LAUNCH_VARIABLE);
     }
     if (pe >= header->pe_count) {
         return memspan_error(MEMSPAN_ERR_INVALID, "%s says PE %u of a job of %u PEs",
@@ -146,15 +148,15 @@ memspan_status_t msp_job_file_put(const struct msp_job_file *file, const char *k
 {
     struct memspan_launch_pe *record = memspan_launch_pe_record(file->header, file->pe);
     size_t used                      = record->exchange_used_bytes;
-    size_t room                      = file->header->exchange_size_bytes;
+    size_t capacity                  = file->header->exchange_size_bytes;
     size_t key_size                  = strlen(key);
-    if (size_bytes > room || key_size > room || used > room ||
-        entry_size(key_size, size_bytes) > room - used) {
+    if (size_bytes > capacity || key_size > capacity || used > capacity ||
+        entry_size(key_size, size_bytes) > capacity - used) {
         return memspan_error(
             MEMSPAN_ERR_LIMIT,
             "%zu bytes for \"%s\" do not fit this PE's exchange area: %zu of %zu bytes "
             "are used",
-            size_bytes, key, used, room);
+            size_bytes, key, used, capacity);
     }
     char *at                          = memspan_launch_exchange(file->header, file->pe) + used;
     struct memspan_launch_entry entry = {(uint32_t)key_size, (uint32_t)size_bytes};

@@ -15,8 +15,8 @@ struct msp_job_file {
     uint32_t pe;
 };
 
-/* Map the file behind @p fd as PE @p pe and say in its record that this process is that PE. Each
- * way in which the file may not be the one that a launcher meant is told apart in the message. */
+/* Map the file behind @p fd as PE @p pe and mark in its record that this process is that PE. The
+ * message names the way in which the file is not a launcher's. */
 memspan_status_t msp_job_file_open(int fd, uint32_t pe, uint64_t cookie,
                                    struct msp_job_file *file_p);
 
@@ -25,7 +25,7 @@ void msp_job_file_close(struct msp_job_file *file);
 
 memspan_status_t msp_job_file_put(const struct msp_job_file *file, const char *key,
                                   const void *data, size_t size_bytes);
-/* @p size_p: room in, bytes written out. */
+/* @p size_p: capacity in, bytes written out. */
 memspan_status_t msp_job_file_get(const struct msp_job_file *file, uint32_t pe, const char *key,
                                   void *data, size_t *size_p);
 

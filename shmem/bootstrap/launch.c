@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Started by a launcher that speaks memspan/launch.h: all of the job is on this host, and
+/* Started by a launcher with the interface of memspan/launch.h: all of the job is on this host, and
  * everything that start-up needs is in one file that is mapped already. */
 
 #include "shmem/bootstrap/environment.h"
@@ -53,7 +53,7 @@ static void launch_close(void)
     }
 }
 
-/* Some programs that start others (Python's subprocess, sudo) close what they do not know. */
+/* Some programs that start others (Python's subprocess, sudo) close inherited descriptors. */
 static memspan_status_t find_job_file(int fd, int pe, uint64_t cookie, int launcher_pid)
 {
     memspan_status_t status = msp_job_file_open(fd, (uint32_t)pe, cookie, &file);

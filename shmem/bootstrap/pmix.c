@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Started by something that speaks PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
+/* Started by a launcher with PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
  *
  * The library is opened when the environment shows a server, so that a job that was started
- * otherwise never loads it. The server says which PEs are on this host. The headers are those of
- * the build, the library that of the machine: only calls and keys that are the same since PMIx 3
+ * otherwise never loads it. The server has the list of the PEs on this host. The headers are those
+ * of the build, the library that of the machine: only calls and keys that are the same since PMIx 3
  * are used, and structures of the library are freed by hand, because the headers' macros are not.
  */
 
@@ -54,14 +54,14 @@ static unsigned job_number; /* of this process; the same in all PEs, which take 
 static pid_t connected;     /* the process that has the connection; 0: none */
 static atomic_bool is_open; /* a job is on, and the server is there */
 
-/* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
- * it would be sent to all nodes and kept there. */
+/* In larger jobs a PE's values are fetched from its node by the PEs that need them: collected, it
+ * would be sent to all nodes and kept there. */
 enum { COLLECT_MAX = 128 };
 
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
-    PROBE_S  = 2,   /* for what PMIx should know at once */
-    ABORT_S  = 5,   /* of a launcher that is asked to end the job */
+    PROBE_S  = 2,   /* for keys that PMIx should return at once */
+    ABORT_S  = 5,   /* of a launcher that is to end the job */
 };
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
@@ -110,7 +110,7 @@ static void free_value(pmix_value_t *value)
     free(value);
 }
 
-/* What the server knows of that PE, or of the job; NULL when it does not. */
+/* The server's value for that PE, or for the job; NULL when it does not. */
 static pmix_value_t *get_fact(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc    = self;
@@ -184,7 +184,7 @@ free_list:
     return status;
 }
 
-/* "mpirun, OpenPMIx 4.2.2": who started this process, as far as it can be told. */
+/* "mpirun, OpenPMIx 4.2.2": the launcher of this process, as far as it is known. */
 static void name_launcher(void)
 {
     struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
@@ -223,7 +223,7 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     return status;
 }
 
-/* Servers tell of PEs that they have lost, too. */
+/* Servers report PEs that they have lost, too. */
 static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t info_count, pmix_info_t *results,
                         size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
@@ -280,7 +280,7 @@ static memspan_status_t connect_server(void)
     return MEMSPAN_OK;
 }
 
-/* Servers keep what PEs have distributed in their earlier jobs. */
+/* Servers keep the values that PEs have distributed in their earlier jobs. */
 struct numbered {
     char key[64]; /* far below PMIX_MAX_KEYLEN */
 };
@@ -297,7 +297,7 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     pmix_value_t value;
     memset(&value, 0, sizeof(value));
     value.type = PMIX_BYTE_OBJECT;
-    /* PMIx copies what is put; its type has no const. */
+    /* PMIx copies the value; its type has no const. */
     memcpy(&value.data.bo.bytes, &data, sizeof(data));
     value.data.bo.size = size_bytes;
     pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, number(key).key, &value);
@@ -311,7 +311,7 @@ static memspan_status_t commit(void)
                               : fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
 }
 
-/* ---- what PMIx ends in a thread of its own ---- */
+/* ---- calls that PMIx completes in a thread of its own ---- */
 
 /* A call under way. PMIx may end it after this PE has given up: it is leaked then. */
 struct call {
@@ -348,8 +348,8 @@ static void finish_get(pmix_status_t rc, pmix_value_t *value, void *argument)
     finish(rc, argument);
 }
 
-/* Frees the call, and returns what PMIx has said. PMIX_ERR_TIMEOUT: it has not ended while this
- * process ran for limit_s seconds (0: no limit). @p watch (or NULL) is called now and then. */
+/* Frees the call, and returns PMIx's status. PMIX_ERR_TIMEOUT: it has not ended while this process
+ * ran for limit_s seconds (0: no limit). @p watch (or NULL) is called now and then. */
 static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)(void))
 {
     pmix_status_t rc = PMIX_ERR_TIMEOUT;
@@ -377,8 +377,8 @@ static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)
     return rc;
 }
 
-/* Whether PMIx finds what that PE has distributed; it asks the PE's node for limit_s seconds. */
-static pmix_status_t ask(int pe, const char *key, unsigned limit_s)
+/* Whether PMIx finds that PE's value; it waits limit_s seconds for the PE's node. */
+static pmix_status_t request_value(int pe, const char *key, unsigned limit_s)
 {
     pmix_proc_t peer  = self;
     struct call *call = begin_call();
@@ -413,15 +413,15 @@ static _Noreturn void miss(int pe, enum msp_shmem_option limit)
 struct barrier {
     const pmix_proc_t *procs; /* NULL: all */
     int count;
-    char arrival[32]; /* what its PEs distribute: PMIx does not say which are there */
+    char arrival[32]; /* the values that its PEs distribute: PMIx does not report which are there */
 };
 
-/* PMIx says nothing of a cut link. */
+/* PMIx does not report a cut link. */
 static _Noreturn void miss_any(const struct barrier *barrier)
 {
     for (int i = 0; i < barrier->count; i++) {
         int pe = barrier->procs != NULL ? (int)barrier->procs[i].rank : i;
-        if (pe != (int)self.rank && ask(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
+        if (pe != (int)self.rank && request_value(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
             miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
         }
     }
@@ -490,7 +490,8 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_value_t *value = NULL;
     peer.rank           = (pmix_rank_t)pe;
     unsigned limit_s    = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_PEER_TIMEOUT);
-    if (job_pe_count > COLLECT_MAX && !is_local(pe) && ask(pe, key, limit_s) == PMIX_ERR_TIMEOUT) {
+    if (job_pe_count > COLLECT_MAX && !is_local(pe) &&
+        request_value(pe, key, limit_s) == PMIX_ERR_TIMEOUT) {
         miss(pe, MEMSPAN_SHMEM_PEER_TIMEOUT);
     }
     pmix_status_t rc = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);
@@ -522,9 +523,10 @@ static void *abort_job(void *code)
     return NULL;
 }
 
-/* In a thread: the call may never return. Its return says that the server knows, not that the job
- * ends: a launcher that does not reach all of the job's hosts is ended with it. This process waits
- * to be ended: were it gone before the others, they would report that it has failed. */
+/* In a thread: the call may never return. Its return means that the server has the request, not
+ * that the job ends: a launcher that does not reach all of the job's hosts is ended with it. This
+ * process waits to be ended: were it gone before the others, they would report that it has failed.
+ */
 static void pmix_abort(int status, const char *message)
 {
     (void)message; /* has been printed */

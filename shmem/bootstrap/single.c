@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No launcher: a job of one. What it puts, it gets. */
+/* No launcher: a job of one. It gets the values that it puts. */
 
 #include "shmem/bootstrap/sources.h"
 #include "shmem/error.h"

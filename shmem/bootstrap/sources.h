@@ -11,7 +11,8 @@ extern const struct msp_bootstrap msp_bootstrap_launch;
 extern const struct msp_bootstrap msp_bootstrap_pmix;
 extern const struct msp_bootstrap msp_bootstrap_single;
 
-/* What a process can give back for that status: its low byte, but never 0 for what is not 0. */
+/* The exit status of a process for that status: its low byte, but never 0 for a status other than
+ * 0. */
 static inline int msp_bootstrap_exit_code(int status)
 {
     int code = status & 0xff;

@@ -2,11 +2,11 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
 #define MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
 
-/* Chunks of a vector that PEs of one host reduce: what each combines. */
+/* Chunks of a vector that PEs of one host reduce, each its own. */
 
 #include "shmem/collective/combine.h"
 
-/* What a PE combines at a time: it stays in the first cache. */
+/* The bytes that a PE combines at a time: they stay in the first cache. */
 enum { MSP_CHUNK_PIECE_BYTES = 16 << 10 };
 
 /* The elements [*first_p, *end_p) of chunk @p number of so many: whole cache lines. */

@@ -8,7 +8,7 @@
 #include "core/base/platform.h"
 #include "shmem/team.h"
 
-/* A barrier; what members stored locally before it is seen after it. */
+/* A barrier; members' local stores before it are seen after it. */
 void msp_collective_sync(struct msp_team *team);
 /* The same, and all puts on the default context are complete: shmem_barrier_all(). */
 void msp_collective_barrier(struct msp_team *team);
@@ -33,7 +33,7 @@ bool msp_collective_agrees(struct msp_team *team, uint64_t value);
 void msp_collective_check(const char *call, struct msp_team *team, const char *argument,
                           uint64_t value) __attribute__((cold));
 
-/* What is done with two elements, by operation and C type; combine.h does it. */
+/* The operation on two elements, by operation and C type; combine.h does it. */
 enum msp_reduction {
     MSP_REDUCE_SUM,
     MSP_REDUCE_PROD,

@@ -126,7 +126,7 @@ static void combine(const struct reduction *r, void *z, const void *x, const voi
 
 /* ---- a chunk ---- */
 
-/* What PE @p pe has at @p source, where it can be combined: in @p buffer, or in place. */
+/* PE @p pe's operands at @p source, where they can be combined: in @p buffer, or in place. */
 static const char *operand(const struct reduction *r, int pe, const char *source, char *buffer,
                            size_t bytes)
 {

@@ -6,9 +6,9 @@
  * slot, to which members of other groups send (message.h).
  *
  * A team's exchanges are numbered. In each one every member gives something on which all others
- * depend: a PE that has completed exchange n knows that all have begun it, and so completed n - 1.
- * Flags and inboxes are used in turn, MSP_EXCHANGE_TURNS of them, so that a PE may send for an
- * exchange which the receiver has not begun, and for the next one before this one is complete.
+ * depend: when a PE has completed exchange n, all have begun it, and so completed n - 1. Flags and
+ * inboxes are used in turn, MSP_EXCHANGE_TURNS of them, so that a PE may send for an exchange which
+ * the receiver has not begun, and for the next one before this one is complete.
  *
  * Broadcasts are no exchanges: their root does not wait for the others. They have counters of their
  * own, with an exchange each time that all have been used.
@@ -20,10 +20,10 @@
 
 enum {
     MSP_EXCHANGE_TURNS     = 4,
-    MSP_EXCHANGE_IN_BYTES  = 64 << 10,            /* what other groups send */
-    MSP_EXCHANGE_OUT_BYTES = 32 << 10,            /* what this PE sends, or tells its group */
-    MSP_EXCHANGE_ROUNDS    = 20,                  /* log2 of the most groups that a team may have */
-    MSP_EXCHANGE_BEFORE    = MSP_EXCHANGE_ROUNDS, /* two more, of what is no power of two */
+    MSP_EXCHANGE_IN_BYTES  = 64 << 10, /* data from other groups */
+    MSP_EXCHANGE_OUT_BYTES = 32 << 10, /* data that this PE sends, or distributes to its group */
+    MSP_EXCHANGE_ROUNDS    = 20,       /* log2 of the most groups that a team may have */
+    MSP_EXCHANGE_BEFORE = MSP_EXCHANGE_ROUNDS, /* two more, for numbers that are no power of two */
     MSP_EXCHANGE_AFTER,
     MSP_EXCHANGE_ALL_ROUNDS,
     MSP_EXCHANGE_GROUP_MAX = 1 << MSP_EXCHANGE_ROUNDS,
@@ -41,7 +41,7 @@ static inline bool msp_exchange_leads(const struct msp_team *team)
 /* The next exchange begins. */
 void msp_exchange_begin(struct msp_team *team);
 
-/* Of a leader, returns when all members of its group have called, and sees what they stored before.
+/* Of a leader, returns when all members of its group have called, and sees their earlier stores.
  * msp_exchange_leave() of the others returns after the leader's. */
 void msp_exchange_arrive(struct msp_team *team);
 void msp_exchange_leave(struct msp_team *team);

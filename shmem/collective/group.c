@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group.c: which members of a team are on which host. */
+/* group.c: the members of a team by host. */
 
 #include "shmem/collective/group.h"
 #include "shmem/collective/hosts.h"

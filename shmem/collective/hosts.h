@@ -3,10 +3,10 @@
 #define MEMSPAN_SHMEM_COLLECTIVE_HOSTS_H
 
 /* Collectives of teams on several hosts: shared memory inside a group, messages between groups
- * (exchange.h). Which algorithm is taken is table.h's.
+ * (exchange.h). table.h chooses the algorithm.
  *
- * OpenSHMEM asks programs to have dest ready in all PEs before any of them calls: data that is not
- * small goes there at once. */
+ * OpenSHMEM requires programs to have dest ready in all PEs before any of them calls: data that is
+ * not small goes there at once. */
 
 #include "shmem/collective/combine.h"
 #include "shmem/collective/exchange.h"

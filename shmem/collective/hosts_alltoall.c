@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_alltoall.c: alltoall of teams on several hosts.
  *
- * Small rows go through leaders: a member puts its row into its out box; the leader packs what its
- * group has for another group into one block, [sender][receiver], and members find theirs in the
+ * Small rows go through leaders: a member puts its row into its out box; the leader packs the rows
+ * of its group for another group into one block, [sender][receiver], and members find theirs in the
  * blocks that came. Large parts go straight into dest. */
 
 #include "shmem/collective/collective.h"
@@ -131,8 +131,8 @@ static size_t move_blocks(char *blocks, int count, size_t block_bytes, int bit, 
 static void bruck(struct msp_team *team, struct rows *rows, char *work)
 {
     const struct msp_groups *groups = team->groups;
-    size_t room                     = round_bytes_of(team, rows->block_bytes);
-    char *packed = msp_exchange_in(team, 0) + ((size_t)rounds_of(groups->count) * room);
+    size_t round_bytes              = round_bytes_of(team, rows->block_bytes);
+    char *packed = msp_exchange_in(team, 0) + ((size_t)rounds_of(groups->count) * round_bytes);
     int round    = 0;
     int bit;
     int i;
@@ -146,9 +146,9 @@ static void bruck(struct msp_team *team, struct rows *rows, char *work)
         int to       = msp_exchange_leader(team, (groups->own + bit) % groups->count);
         size_t bytes = move_blocks(work, groups->count, rows->block_bytes, bit, packed, NULL);
 
-        msp_exchange_send(team, round, to, packed, bytes, (size_t)round * room);
+        msp_exchange_send(team, round, to, packed, bytes, (size_t)round * round_bytes);
         move_blocks(work, groups->count, rows->block_bytes, bit, NULL,
-                    msp_exchange_receive(team, round, bytes, (size_t)round * room));
+                    msp_exchange_receive(team, round, bytes, (size_t)round * round_bytes));
     }
 }
 
@@ -156,7 +156,7 @@ static void bruck(struct msp_team *team, struct rows *rows, char *work)
 
 static void exchange_rows(struct msp_team *team, struct rows *rows, enum msp_algorithm algorithm)
 {
-    char *work = msp_sync_room(team);
+    char *work = msp_sync_work(team);
 
     team->work_count++;
     rows->is_rotated = (algorithm == MSP_ALGORITHM_BRUCK);
@@ -169,7 +169,7 @@ static void exchange_rows(struct msp_team *team, struct rows *rows, enum msp_alg
     rows->blocks = msp_exchange_place(team, 0, rows->blocks);
 }
 
-/* What PE @p pe gives to this one. */
+/* The row of PE @p pe for this one. */
 static const char *part_from(const struct msp_team *team, const struct rows *rows, int pe)
 {
     const struct msp_groups *groups = team->groups;

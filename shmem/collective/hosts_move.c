@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_move.c: broadcast and collect of teams on several hosts.
  *
- * Small data goes through leaders: a member puts what it gives into its out box, and finds what it
- * gets in the leader's inbox. Large data goes straight into dest, once to each host: the member of
- * a group that receives it is its representative there, from whose dest the others copy. */
+ * Small data goes through leaders: a member puts its data into its out box, and finds its result in
+ * the leader's inbox. Large data goes straight into dest, once to each host: the member of a group
+ * that receives it is its representative there, from whose dest the others copy. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/hosts.h"
@@ -25,7 +25,7 @@ struct broadcast {
     int counter;
 };
 
-/* The group that is so far from the root's, and who receives there. */
+/* The group that is so far from the root's, and its receiver. */
 static int representative(const struct broadcast *call, int distance)
 {
     int group = (call->root_group + distance) % call->team->groups->count;
@@ -136,19 +136,19 @@ int msp_hosts_broadcast(struct msp_team *team, void *dest, const void *source, s
 
 /* ---- gathering through leaders ---- */
 
-/* What every member has given: @p part_bytes of each, in blocks of groups, this one's first. */
+/* Every member's part: @p max_bytes of each, in blocks of groups, this one's first. */
 struct gathered {
     const char *blocks;
     size_t block_bytes;
-    size_t part_bytes;
+    size_t max_bytes;
 };
 
-static bool can_gather(const struct msp_team *team, size_t part_bytes)
+static bool can_gather(const struct msp_team *team, size_t max_bytes)
 {
     const struct msp_groups *groups = team->groups;
 
-    return (part_bytes <= MSP_EXCHANGE_OUT_BYTES) &&
-           (part_bytes <= MSP_EXCHANGE_IN_BYTES / (size_t)groups->count / (size_t)groups->most);
+    return (max_bytes <= MSP_EXCHANGE_OUT_BYTES) &&
+           (max_bytes <= MSP_EXCHANGE_IN_BYTES / (size_t)groups->count / (size_t)groups->most);
 }
 
 static const char *part_of(const struct msp_team *team, const struct gathered *gathered, int pe)
@@ -159,28 +159,28 @@ static const char *part_of(const struct msp_team *team, const struct gathered *g
     int at    = (group - groups->own + groups->count) % groups->count;
 
     return gathered->blocks + ((size_t)at * gathered->block_bytes) +
-           ((size_t)member * gathered->part_bytes);
+           ((size_t)member * gathered->max_bytes);
 }
 
 /* An exchange that has begun, with the part in the out box. Until the fourth exchange after it. */
-static struct gathered gather(struct msp_team *team, size_t part_bytes)
+static struct gathered gather(struct msp_team *team, size_t max_bytes)
 {
     const struct msp_groups *groups = team->groups;
     char *own                       = msp_exchange_in(team, 0);
     const char *part                = msp_exchange_out(team);
-    size_t block_bytes              = part_bytes * (size_t)groups->most;
+    size_t block_bytes              = max_bytes * (size_t)groups->most;
     int member;
 
     msp_exchange_arrive(team);
     if (msp_exchange_leads(team)) {
         for (member = 0; member < groups->local.size; member++) {
-            memcpy(own + ((size_t)member * part_bytes), msp_exchange_place(team, member, part),
-                   part_bytes);
+            memcpy(own + ((size_t)member * max_bytes), msp_exchange_place(team, member, part),
+                   max_bytes);
         }
         msp_exchange_gather(team, block_bytes);
     }
     msp_exchange_leave(team);
-    return (struct gathered){msp_exchange_place(team, 0, own), block_bytes, part_bytes};
+    return (struct gathered){msp_exchange_place(team, 0, own), block_bytes, max_bytes};
 }
 
 /* ---- straight into dest ---- */
@@ -256,7 +256,7 @@ static uint64_t expected_parts(const struct msp_team *team)
     return count;
 }
 
-/* What other members of the group have received, and their own. */
+/* The parts that other members of the group have received, and their own. */
 static void read_part(const struct msp_team *team, int pe, char *to, const char *source,
                       size_t size_bytes)
 {
@@ -309,20 +309,20 @@ int msp_hosts_fcollect(struct msp_team *team, void *dest, const void *source, si
 
 /* ---- collect ---- */
 
-/* What is gathered of a PE's part: its size, and the part itself where there is room. */
+/* The gathered record of a PE's part: its size, and the part itself where there is space. */
 struct part {
     size_t size_bytes;
     char data[];
 };
 enum { PART_BYTES = 256 };
 
-/* The room of a part; less than a size's: there is none. */
-static size_t room_of_parts(const struct msp_team *team)
+/* The space of a part; less than a size's: there is none. */
+static size_t part_max_bytes(const struct msp_team *team)
 {
     const struct msp_groups *groups = team->groups;
-    size_t room = MSP_EXCHANGE_IN_BYTES / (size_t)groups->count / (size_t)groups->most;
+    size_t max_bytes = MSP_EXCHANGE_IN_BYTES / (size_t)groups->count / (size_t)groups->most;
 
-    return ((room < PART_BYTES) ? room : PART_BYTES) / sizeof(size_t) * sizeof(size_t);
+    return ((max_bytes < PART_BYTES) ? max_bytes : PART_BYTES) / sizeof(size_t) * sizeof(size_t);
 }
 
 /* Small parts from where they were gathered. The others: where this PE's goes, how many bytes all
@@ -348,7 +348,7 @@ static struct large take_small(const struct msp_team *team, const struct gathere
         if (pe == team->pe) {
             large.own_at = at;
         }
-        if (part->size_bytes <= gathered->part_bytes - sizeof *part) {
+        if (part->size_bytes <= gathered->max_bytes - sizeof *part) {
             msp_peer_copy(dest + at, part->data, part->size_bytes);
         } else {
             large.all_bytes += part->size_bytes;
@@ -368,7 +368,7 @@ static void take_large(struct msp_team *team, const struct gathered *gathered, c
     for (pe = 0; pe < team->size; pe++) {
         const struct part *part = (const struct part *)(const void *)part_of(team, gathered, pe);
 
-        if ((part->size_bytes > gathered->part_bytes - sizeof *part) && (pe != team->pe)) {
+        if ((part->size_bytes > gathered->max_bytes - sizeof *part) && (pe != team->pe)) {
             read_part(team, pe, dest, source, part->size_bytes);
         }
         dest += part->size_bytes;
@@ -379,17 +379,17 @@ static void take_large(struct msp_team *team, const struct gathered *gathered, c
 static void collect_by_leaders(struct msp_team *team, char *dest, const char *source,
                                size_t size_bytes)
 {
-    size_t room = room_of_parts(team);
+    size_t max_bytes = part_max_bytes(team);
     struct gathered gathered;
     struct large large;
     struct part *own;
-    bool is_small = (size_bytes <= room - sizeof *own);
+    bool is_small = (size_bytes <= max_bytes - sizeof *own);
 
     msp_exchange_begin(team);
     own             = (struct part *)(void *)msp_exchange_out(team);
     own->size_bytes = size_bytes;
     msp_peer_copy(own->data, source, is_small ? size_bytes : 0);
-    gathered = gather(team, room);
+    gathered = gather(team, max_bytes);
     large    = take_small(team, &gathered, dest);
     if (large.all_bytes == 0) {
         return;
@@ -426,7 +426,7 @@ int msp_hosts_collect(struct msp_team *team, void *dest, const void *source, siz
 {
     unsigned possible = 1u << MSP_ALGORITHM_PAIRWISE;
 
-    if (room_of_parts(team) >= sizeof(struct part)) {
+    if (part_max_bytes(team) >= sizeof(struct part)) {
         possible |= 1u << MSP_ALGORITHM_GATHER;
     }
     /* Sizes differ: it may not depend on them. */

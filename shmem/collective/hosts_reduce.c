@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts_reduce.c: reductions and scans of teams on several hosts.
  *
- * Of small vectors, the leader of a group combines what its members give, then leaders combine
- * among themselves. Large vectors are divided into segments: member i of every group combines
- * segment i of its group, and exchanges it with those members of the other groups, so that a host
- * sends from several PEs at once. Two PEs on two hosts send each other all that they have. Operands
- * are combined group by group, in the order of PEs inside a group: all members have the same bits,
- * as have all runs with the same placement and algorithm.
+ * Of small vectors, the leader of a group combines the operands of its members, then leaders
+ * combine among themselves. Large vectors are divided into segments: member i of every group
+ * combines segment i of its group, and exchanges it with those members of the other groups, so that
+ * a host sends from several PEs at once. Two PEs on two hosts send each other all that they have.
+ * Operands are combined group by group, in the order of PEs inside a group: all members have the
+ * same bits, as have all runs with the same placement and algorithm.
  */
 
 #include "shmem/collective/chunk.h"
@@ -39,7 +39,7 @@ static size_t lines(size_t size_bytes)
 
 /* ---- leaders ---- */
 
-/* What the members of the group have put into their out boxes, into the leader's. */
+/* Combine the operands in the out boxes of the group's members with the leader's, in @p sum. */
 static void combine_group(const struct msp_team *team, msp_combine_t combine, char *sum,
                           size_t count)
 {
@@ -74,7 +74,7 @@ static void combine_gathered(const struct msp_team *team, msp_combine_t combine,
 }
 
 /* Inboxes of recursive doubling: one for each round, and two for groups beyond a power of two. */
-static size_t doubling_room_bytes(int group_count)
+static size_t doubling_bytes(int group_count)
 {
     int rounds = 2;
 
@@ -84,23 +84,23 @@ static size_t doubling_room_bytes(int group_count)
     return MSP_EXCHANGE_IN_BYTES / (size_t)rounds / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES;
 }
 
-static size_t room_of(int round, size_t room_bytes)
+static size_t offset_of(int round, size_t inbox_bytes)
 {
-    return (round < MSP_EXCHANGE_BEFORE) ? (size_t)(round + 2) * room_bytes
-                                         : (size_t)(round - MSP_EXCHANGE_BEFORE) * room_bytes;
+    return (round < MSP_EXCHANGE_BEFORE) ? (size_t)(round + 2) * inbox_bytes
+                                         : (size_t)(round - MSP_EXCHANGE_BEFORE) * inbox_bytes;
 }
 
 static void send_sum(const struct msp_team *team, int round, int group, const char *sum,
                      size_t bytes)
 {
     msp_exchange_send(team, round, msp_exchange_leader(team, group), sum, bytes,
-                      room_of(round, doubling_room_bytes(team->groups->count)));
+                      offset_of(round, doubling_bytes(team->groups->count)));
 }
 
 static void *receive_sum(const struct msp_team *team, int round, size_t bytes)
 {
     return msp_exchange_receive(team, round, bytes,
-                                room_of(round, doubling_room_bytes(team->groups->count)));
+                                offset_of(round, doubling_bytes(team->groups->count)));
 }
 
 /* Of the groups beyond a power of two, each odd one gives its sum to the one before it, and gets
@@ -166,7 +166,7 @@ static size_t leaders_most_bytes(const struct msp_team *team, enum msp_algorithm
     size_t groups = (size_t)team->groups->count;
     size_t most   = (algorithm == MSP_ALGORITHM_GATHER)
                         ? MSP_EXCHANGE_IN_BYTES / groups / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES
-                        : doubling_room_bytes(team->groups->count);
+                        : doubling_bytes(team->groups->count);
 
     return lesser(most, MSP_EXCHANGE_OUT_BYTES);
 }
@@ -190,7 +190,7 @@ static void reduce_in_pieces(const struct reduction *call, enum msp_algorithm al
 
 /* The elements that a PE exchanges, in blocks of a piece for each group. */
 struct segment {
-    int number; /* which member of each group it is of; -1: this PE has none */
+    int number; /* the member of each group that it belongs to; -1: this PE has none */
     size_t first;
     size_t end;
     size_t piece; /* elements */
@@ -413,8 +413,8 @@ static void combine_pair(const struct reduction *call, size_t first, size_t coun
 }
 
 /* Both send all that they have: half the messages' delays of a reduce-scatter. A piece is sent
- * before the one before it has come, so that a PE that has completed an exchange knows only that
- * the other one has begun the exchange before: the turns of the inbox are enough for that. */
+ * before the one before it has come, so that a completed exchange shows only that the other PE
+ * has begun the exchange before: the turns of the inbox are enough for that. */
 static void reduce_pair(const struct reduction *call)
 {
     size_t most = PAIR_PIECE_BYTES / call->element_bytes;
@@ -585,12 +585,12 @@ static void scan_by_doubling(const struct reduction *call, bool inclusive, char 
 
 static size_t scan_most_bytes(const struct msp_team *team, enum msp_algorithm algorithm)
 {
-    size_t room = (algorithm == MSP_ALGORITHM_GATHER)
-                      ? leaders_most_bytes(team, algorithm)
-                      : MSP_EXCHANGE_IN_BYTES / MSP_EXCHANGE_ROUNDS / MSP_CACHE_LINE_BYTES *
-                            MSP_CACHE_LINE_BYTES;
+    size_t inbox_bytes = (algorithm == MSP_ALGORITHM_GATHER)
+                             ? leaders_most_bytes(team, algorithm)
+                             : MSP_EXCHANGE_IN_BYTES / MSP_EXCHANGE_ROUNDS / MSP_CACHE_LINE_BYTES *
+                                   MSP_CACHE_LINE_BYTES;
 
-    return lesser(room, MSP_CHUNK_PIECE_BYTES);
+    return lesser(inbox_bytes, MSP_CHUNK_PIECE_BYTES);
 }
 
 int msp_hosts_scan(struct msp_team *team, msp_combine_t combine, bool inclusive, void *dest,

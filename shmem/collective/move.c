@@ -35,7 +35,7 @@ static enum path distribute(struct msp_team *team, const void *source, size_t si
         return IN_LINES;
     }
     if ((size_bytes <= SMALL_BYTES) && (team->active_set_sync == NULL)) {
-        msp_peer_copy(msp_sync_room(team), source, given_bytes);
+        msp_peer_copy(msp_sync_work(team), source, given_bytes);
         msp_sync_distribute(team, NULL, 0);
         return IN_WORK;
     }
@@ -43,9 +43,9 @@ static enum path distribute(struct msp_team *team, const void *source, size_t si
     return IN_PLACE;
 }
 
-/* To @p to: @p size_bytes at @p offset of what PE @p pe distributes. */
-static void take(struct msp_team *team, enum path path, int pe, const void *source, size_t offset,
-                 void *to, size_t size_bytes)
+/* To @p to: @p size_bytes at @p offset of the data that PE @p pe distributes. */
+static void take_part(struct msp_team *team, enum path path, int pe, const void *source,
+                      size_t offset, void *to, size_t size_bytes)
 {
     if (path == IN_LINES) {
         msp_peer_copy(to, (const char *)msp_sync_exchanged(team, pe) + offset, size_bytes);
@@ -79,7 +79,7 @@ int msp_collective_broadcast(struct msp_team *team, void *dest, const void *sour
     }
     path = distribute(team, source, size_bytes, is_root ? size_bytes : 0);
     if (!is_root) {
-        take(team, path, root, source, 0, dest, size_bytes);
+        take_part(team, path, root, source, 0, dest, size_bytes);
     } else if (!team->is_active_set) {
         msp_peer_copy(dest, source, size_bytes);
     }
@@ -100,7 +100,7 @@ int msp_collective_fcollect(struct msp_team *team, void *dest, const void *sourc
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);
 
-        take(team, path, pe, source, 0, (char *)dest + ((size_t)pe * size_bytes), size_bytes);
+        take_part(team, path, pe, source, 0, (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
     release(team, path);
     return 0;
@@ -120,8 +120,8 @@ int msp_collective_alltoall(struct msp_team *team, void *dest, const void *sourc
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);
 
-        take(team, path, pe, source, (size_t)team->pe * size_bytes,
-             (char *)dest + ((size_t)pe * size_bytes), size_bytes);
+        take_part(team, path, pe, source, (size_t)team->pe * size_bytes,
+                  (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
     release(team, path);
     return 0;
@@ -129,7 +129,7 @@ int msp_collective_alltoall(struct msp_team *team, void *dest, const void *sourc
 
 /* ---- parts of different sizes ---- */
 
-/* What each distributes: its size, and its part if that is small. */
+/* Each PE's record: its size, and its part if that is small. */
 struct part {
     _Alignas(16) size_t size_bytes;
     _Alignas(16) unsigned char data[];
@@ -144,7 +144,7 @@ static void distribute_part(struct msp_team *team, const void *source, size_t si
         __atomic_store_n(&team->active_set_sync[SYNC_WORD], (long)size_bytes, __ATOMIC_RELEASE);
         msp_collective_sync(team);
     } else {
-        struct part *mine = msp_sync_room(team);
+        struct part *mine = msp_sync_work(team);
 
         mine->size_bytes = size_bytes;
         msp_peer_copy(mine->data, source, (size_bytes <= SMALL_BYTES) ? size_bytes : 0);

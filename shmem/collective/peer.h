@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_PEER_H
 #define MEMSPAN_SHMEM_COLLECTIVE_PEER_H
 
-/* How the algorithms of one host use memory: they read what is another PE's and write only what is
- * their own, so that they wait in barriers alone. Memory that is not mapped here is read by get,
- * and memory that the host cannot touch is copied by its driver. */
+/* How the algorithms of one host use memory: they read memory of other PEs and write only their
+ * own, so that they wait in barriers alone. Memory that is not mapped here is read by get, and
+ * memory that the host cannot touch is copied by its driver. */
 
 #include "shmem/team.h"
 #include "shmem/transport/rma.h"

@@ -16,7 +16,8 @@
 #include "shmem/collective/sync.h"
 #include <stdlib.h>
 
-/* Of all PEs together: what goes through work areas, and what every PE combines by itself. */
+/* Of all PEs together: the bytes that pass through work areas, and those that every PE combines by
+ * itself. */
 enum { WORK_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
 
 /* ---- a few bytes ---- */
@@ -37,7 +38,7 @@ static void combine_exchanged(struct msp_team *team, msp_combine_t combine, void
     }
 }
 
-/* ---- what fits the work area ---- */
+/* ---- vectors that fit the work area ---- */
 
 static void combine_in_work(struct msp_team *team, msp_combine_t combine, void *to,
                             size_t size_bytes, size_t count)
@@ -54,7 +55,7 @@ static void combine_in_work(struct msp_team *team, msp_combine_t combine, void *
     }
 }
 
-/* Also what lies in memory that the host cannot touch, a piece at a time. */
+/* Also memory that the host cannot touch, a piece at a time. */
 static void reduce_in_work(struct msp_team *team, msp_combine_t combine, char *dest,
                            const char *source, size_t element_bytes, size_t count)
 {
@@ -71,7 +72,7 @@ static void reduce_in_work(struct msp_team *team, msp_combine_t combine, char *d
         size_t bytes = part * element_bytes;
         char *to     = dest + (at * element_bytes);
 
-        msp_peer_copy(msp_sync_room(team), source + (at * element_bytes), bytes);
+        msp_peer_copy(msp_sync_work(team), source + (at * element_bytes), bytes);
         msp_sync_distribute(team, NULL, 0);
         combine_in_work(team, combine, direct ? to : sum, bytes, part);
         if (!direct) {
@@ -97,8 +98,8 @@ static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *de
     msp_collective_sync(team);
 }
 
-/* Every PE reads what all have, a piece at a time; where dest is source, a piece is written when
- * all have read it. */
+/* Every PE reads the operands of all, a piece at a time; where dest is source, a piece is written
+ * when all have read it. */
 static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *dest,
                             const char *source, size_t element_bytes, size_t count)
 {
@@ -130,7 +131,7 @@ static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *
 
 /* ---- the call ---- */
 
-/* Two barriers cost less than a second copy of what is not small, but where processors are
+/* Two barriers cost less than a second copy of a vector that is not small, but where processors are
  * oversubscribed. */
 static bool is_in_work(const struct msp_team *team, size_t bytes)
 {
@@ -183,7 +184,7 @@ int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, e
 
 /* ---- scans ---- */
 
-/* The sum of what PEs 0 to @p last distribute, to this PE's @p to. */
+/* The sum of the data that PEs 0 to @p last distribute, to this PE's @p to. */
 static void scan_in_work(struct msp_team *team, msp_combine_t combine, int last, void *to,
                          size_t bytes, size_t count)
 {
@@ -220,7 +221,7 @@ int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclus
         size_t bytes = part * element_bytes;
         char *to     = (char *)dest + (at * element_bytes);
 
-        msp_peer_copy(msp_sync_room(team), (const char *)source + (at * element_bytes), bytes);
+        msp_peer_copy(msp_sync_work(team), (const char *)source + (at * element_bytes), bytes);
         msp_sync_distribute(team, NULL, 0);
         scan_in_work(team, combine, last, direct ? to : beside, bytes, part);
         if (!direct) {

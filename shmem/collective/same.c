@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* same.c: whether all members of a team mean the same. For the checked mode, and where it is worth
- * a barrier of its own. Between hosts a vote says whether they do; who does not is looked for
- * afterwards. */
+ * a barrier of its own. Between hosts a vote decides whether they do; the PE that differs is looked
+ * for afterwards. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/hosts.h"
@@ -9,7 +9,7 @@
 #include "shmem/collective/sync.h"
 #include <stdio.h>
 
-/* What each member says. One that is in another call leaves that of an earlier number behind. */
+/* Each member's claim. One that is in another call leaves that of an earlier number behind. */
 struct claim {
     uint64_t number;
     uint64_t value;
@@ -17,7 +17,7 @@ struct claim {
     char argument[24];
 };
 
-/* An active set has no room but its pSync: there the value alone is looked at. */
+/* An active set has no space but its pSync: there the value alone is looked at. */
 enum { SYNC_WORD = 3 };
 
 static bool compare_in_sync(struct msp_team *team, uint64_t value, int *pe_p, uint64_t *other_p)
@@ -43,7 +43,8 @@ static bool compare_in_sync(struct msp_team *team, uint64_t value, int *pe_p, ui
     return same;
 }
 
-static void refuse(const char *call, const char *argument, uint64_t value, int pe, uint64_t other)
+static void refuse_difference(const char *call, const char *argument, uint64_t value, int pe,
+                              uint64_t other)
 {
     msp_fatal("%s: %s is %lld here, but %lld in PE %d of the team; it must be the same in all",
               call, argument, (long long)value, (long long)other, pe);
@@ -113,7 +114,7 @@ void msp_collective_check(const char *call, struct msp_team *team, const char *a
 
     if (team->active_set_sync != NULL) {
         if (!compare_in_sync(team, value, &pe, &other)) {
-            refuse(call, argument, value, pe, other);
+            refuse_difference(call, argument, value, pe, other);
         }
         return;
     }
@@ -125,8 +126,9 @@ void msp_collective_check(const char *call, struct msp_team *team, const char *a
     }
     msp_sync_distribute(team, &mine, sizeof mine);
     for (pe = 0; pe < team->size; pe++) {
-        struct claim room;
-        struct claim theirs = *(const struct claim *)msp_sync_read(team, pe, &room, sizeof room);
+        struct claim buffer;
+        struct claim theirs =
+            *(const struct claim *)msp_sync_read(team, pe, &buffer, sizeof buffer);
 
         if (theirs.number != mine.number) {
             msp_fatal("%s: PE %d of the team is in another collective call", call, pe);
@@ -136,7 +138,7 @@ void msp_collective_check(const char *call, struct msp_team *team, const char *a
             msp_fatal("%s: PE %d of the team is in %s", call, pe, theirs.call);
         }
         if (theirs.value != value) {
-            refuse(call, argument, value, pe, theirs.value);
+            refuse_difference(call, argument, value, pe, theirs.value);
         }
     }
 }

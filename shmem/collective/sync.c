@@ -237,8 +237,8 @@ void msp_collective_sync(struct msp_team *team)
     }
 }
 
-/* A PE that sees the flags sees what was stored to mapped memory before: no barrier of the
- * processor is needed for it. */
+/* A PE that sees the flags sees all earlier stores to mapped memory: no barrier of the processor is
+ * needed for it. */
 void msp_collective_barrier(struct msp_team *team)
 {
     if (MSP_UNLIKELY(atomic_load_explicit(&msp_order_pending, memory_order_relaxed))) {
@@ -289,7 +289,7 @@ static unsigned char *work_at(const struct msp_team *team, int local_index, uint
     return area + ((size_t)team->index * MSP_TEAM_WORK_BYTES) + ((half & 1) * MSP_SYNC_WORK_BYTES);
 }
 
-void *msp_sync_room(struct msp_team *team)
+void *msp_sync_work(struct msp_team *team)
 {
     return work_at(team, msp_job.local_index, team->work_count + 1);
 }
@@ -308,14 +308,14 @@ const void *msp_sync_distributed(const struct msp_team *team, int pe)
     return work_at(team, msp_team_local_index(team, pe), team->work_count);
 }
 
-const void *msp_sync_read(const struct msp_team *team, int pe, void *room, size_t size_bytes)
+const void *msp_sync_read(const struct msp_team *team, int pe, void *buffer, size_t size_bytes)
 {
     if (team->barrier != MSP_BARRIER_MESSAGES) {
         return msp_sync_distributed(team, pe);
     }
-    msp_message_read(team, pe, work_at(team, msp_job.local_index, team->work_count), room,
+    msp_message_read(team, pe, work_at(team, msp_job.local_index, team->work_count), buffer,
                      size_bytes);
-    return room;
+    return buffer;
 }
 
 uint64_t msp_sync_max(struct msp_team *team, uint64_t mine)

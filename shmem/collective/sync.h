@@ -8,7 +8,7 @@
  * members choose the same (enum msp_barrier, team.h):
  *
  *     flat      few PEs: each writes the number of the barrier to a line of its own and polls all
- *               others'; the line has room for a few bytes of data, which travel in one hop
+ *               others'; the line has space for a few bytes of data, which travel in one hop
  *     rounds    many PEs with processors of their own: dissemination, in log2 rounds
  *     counter   more than two PEs on too few processors: the last to arrive wakes the others
  *     messages  PEs on several hosts: inside each host, and between hosts by exchange.h
@@ -22,7 +22,7 @@ enum {
     MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
 };
 
-/* A barrier; what members stored before it is seen after it. */
+/* A barrier; members' stores before it are seen after it. */
 void msp_collective_sync(struct msp_team *team);
 
 /* The algorithm for this team, and the number of its last barrier. The numbers of a team's flags
@@ -36,14 +36,15 @@ void msp_sync_end(struct msp_team *team);
  * none) of each member. msp_sync_read() finds them until the next call that uses the work area.
  * Not for active sets. */
 void msp_sync_distribute(struct msp_team *team, const void *data, size_t size_bytes);
-/* What PE @p pe distributes: where it is mapped here, or copied to @p room. */
-const void *msp_sync_read(const struct msp_team *team, int pe, void *room, size_t size_bytes);
+/* The data that PE @p pe distributes: where it is mapped here, or copied to @p buffer. */
+const void *msp_sync_read(const struct msp_team *team, int pe, void *buffer, size_t size_bytes);
 /* The same of a PE of this host: mapped always. */
 const void *msp_sync_distributed(const struct msp_team *team, int pe);
 
-/* Where this PE may write what msp_sync_distribute(team, NULL, ...) then distributes: saves a copy.
+/* The buffer that msp_sync_distribute(team, NULL, ...) then distributes: writing there saves a
+ * copy.
  */
-void *msp_sync_room(struct msp_team *team);
+void *msp_sync_work(struct msp_team *team);
 
 /* A barrier with a vote: the largest value that a member gives. */
 uint64_t msp_sync_max(struct msp_team *team, uint64_t mine);

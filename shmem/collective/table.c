@@ -54,7 +54,7 @@ static const char *const algorithm_names[] = {
 #undef ALGORITHM_NAME
 };
 
-/* What each call can take. */
+/* The algorithms of each call. */
 #define CAN(algorithm) (1u << MSP_ALGORITHM_##algorithm)
 static const unsigned algorithms_of[MSP_TABLE_CALL_COUNT] = {
     [MSP_TABLE_BROADCAST] = CAN(TREE) | CAN(SCATTER),

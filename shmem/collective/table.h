@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_TABLE_H
 #define MEMSPAN_SHMEM_COLLECTIVE_TABLE_H
 
-/* Which algorithm a collective between hosts takes: a table of thresholds, by call, size and number
- * of groups. SHMEMX_COLLECTIVE puts rows before it. */
+/* The algorithm of a collective between hosts: a table of thresholds, by call, size and number of
+ * groups. SHMEMX_COLLECTIVE puts rows before it. */
 
 #include "core/base/platform.h"
 #include <memspan/status.h>
@@ -47,7 +47,7 @@ memspan_status_t msp_table_open(void);
 
 /* The first row for the call, @p size_bytes of a PE's part and @p group_count groups whose
  * algorithm is in the set @p possible, of 1 << enum msp_algorithm; else the highest of the set,
- * which is the one that needs no room. SHMEM_DEBUG says so, once for each. */
+ * which is the one that needs no space. SHMEM_DEBUG logs it, once for each. */
 enum msp_algorithm msp_table_choose(enum msp_table_call call, size_t size_bytes, int group_count,
                                     unsigned possible);
 

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_CONTROL_AGREE_H
 #define MEMSPAN_SHMEM_CONTROL_AGREE_H
 
-/* The control plane: what the members of a team agree on, on one host or several. All of them call,
- * in the same order. */
+/* The control plane: agreement of a team's members, on one host or several. All of them call, in
+ * the same order. */
 
 #include "shmem/team.h"
 
@@ -16,7 +16,7 @@ enum { MSP_AGREE_COUNT_MAX = 256 };
 int msp_agree_count(struct msp_team *team, uint64_t mine);
 /* The first member whose value is not that of PE 0; -1: all are equal. */
 int msp_agree_first_other(struct msp_team *team, uint64_t mine);
-/* MEMSPAN_ERR_CONFIG: what PE @p pe has as @p variable is not what PE 0 has. */
+/* MEMSPAN_ERR_CONFIG: PE @p pe's value of @p variable is not that of PE 0. */
 memspan_status_t msp_agree_refuse(const char *variable, int pe);
 
 /* A file of @p size_bytes that the members on each host share: the first of them makes it. All fail

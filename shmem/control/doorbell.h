@@ -9,7 +9,7 @@
  * has stored something for another looks at the sleepers afterwards, by a plain load: either that
  * load sees the sleeper, or the barrier has made the store visible before the sleeper's last poll.
  * Flags of the library and memory of the program are waited for apart, and of the latter the
- * doorbell says which addresses: a PE that sleeps in a barrier is not woken by puts. */
+ * doorbell has the addresses: a PE that sleeps in a barrier is not woken by puts. */
 
 #include "core/base/platform.h"
 #include <stdatomic.h>

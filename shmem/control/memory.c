@@ -27,7 +27,7 @@ struct header {
 
 enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 
-/* What each PE tells the others at start. */
+/* The record that each PE distributes at start. */
 struct member {
     _Alignas(MSP_CACHE_LINE_BYTES) uint64_t processors[MASK_WORDS]; /* it may run on */
     uint64_t kernel;                                                /* 0: not known */
@@ -69,8 +69,8 @@ static size_t all_bytes(int count)
 
 /* ---- opening ---- */
 
-/* When this PE alone has failed, the others wait for it, and there is no control memory to tell
- * them through: the launcher ends the job. */
+/* When this PE alone has failed, the others wait for it, and there is no control memory to inform
+ * them by: the launcher ends the job. */
 static memspan_status_t alone(memspan_status_t status)
 {
     if ((status != MEMSPAN_OK) && (msp_job.pe_count > 1)) {

@@ -4,7 +4,7 @@
 
 /* The control memory of a host, which its PEs share: one memfd, a header, then a doorbell and a
  * slot for each PE. It is sparse: untouched pages cost nothing. The host's first PE makes it and
- * tells the others where it is; they open it through /proc, and know it by its inode.
+ * distributes its place; the others open it through /proc, and verify its inode.
  *
  * A slot is divided into areas, each the property of one file pair. All is zero at first. */
 
@@ -48,7 +48,7 @@ static inline void *msp_control_slot(int local_index)
 #define MSP_CONTROL_AREA(local_index, area)                                                        \
     ((void *)((char *)msp_control_slot(local_index) + offsetof(struct msp_control_offsets, area)))
 
-/* Make control memory for @p count PEs, and tell where it is: of the first PE of a node, before it
+/* Make control memory for @p count PEs, and return its place: of the first PE of a node, before it
  * is known which PEs share memory. The node's next barrier then serves both. */
 void msp_control_make(int count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shared_file.c: a memfd of one PE's, opened by others of its host.
  *
- * The maker keeps it open until the others have it; they open it through /proc/PID/fd and know it
- * by its number on the file system. Nothing has a name, so nothing stays behind. */
+ * The maker keeps it open until the others have it; they open it through /proc/PID/fd and verify
+ * its number on the file system. Nothing has a name, so nothing stays behind. */
 
 #include "shmem/control/shared_file.h"
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Not where a program that was started without them expects its standard streams: what it prints
- * would be written to the file. */
+/* Not where a program that was started without them expects its standard streams: its output would
+ * be written to the file. */
 int msp_fd_above_streams(int fd)
 {
     int above = fd;

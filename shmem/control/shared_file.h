@@ -18,7 +18,7 @@ struct msp_shared_file {
 };
 
 /* *fd_p is the caller's to close. @p huge_page_bytes: 0, or the size of reserved huge pages to take
- * it from. Failure is told by the ticket's status, and *fd_p is -1. */
+ * it from. The ticket's status shows a failure, and *fd_p is -1. */
 void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t size_bytes,
                           size_t huge_page_bytes, int *fd_p);
 /* The maker keeps its descriptor until all have called this. */

@@ -32,9 +32,8 @@ enum {
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
     POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
-    /* Of a network, 15 to 60 us and longer than an answer takes, before a lone PE yields: of a PE
-     * that is bound to the same processor, the job knows nothing where it counts as on another
-     * host. */
+    /* Of a network, 15 to 60 us and longer than an answer takes, before a lone PE yields: a PE that
+     * is bound to the same processor is unknown to the job where it counts as on another host. */
     POLLS_A_TURN = 128,
     ANSWER_NS    = 3000,      /* of a yield: another thread ran, and gave way soon */
     TURN_NS      = 1000000,   /* of a yield: a turn of the scheduler */
@@ -50,7 +49,7 @@ static bool is_alone;          /* no other PE on this host: flags change by the 
 static atomic_uint thread_max; /* of this PE's that can wait at once with a processor each */
 static atomic_uint waiters;    /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
 
-/* What threads of this PE have seen. Hints: a lost update does no harm. */
+/* Observations of this PE's threads. Hints: a lost update does no harm. */
 static atomic_bool is_beside;         /* another PE of this host is on this processor */
 static atomic_bool is_answered;       /* by threads that yield too */
 static _Atomic int64_t busy_until_ns; /* others take whole turns */
@@ -90,8 +89,8 @@ static struct msp_doorbell *my_doorbell(void)
     return &msp_doorbells.by_index[msp_job.local_index];
 }
 
-/* What this PE watches is one range. The first sleeper's must not hide that of the next, which may
- * have come while it was written. No lock: signal handlers of programs wait too. */
+/* This PE watches one range. The first sleeper's must not hide that of the next, which may have
+ * come while it was written. No lock: signal handlers of programs wait too. */
 static void watch(struct msp_doorbell *doorbell, const struct msp_waiter *waiter)
 {
     bool is_first = (atomic_fetch_add(&doorbell->memory_sleepers, 1) == 0);
@@ -167,9 +166,10 @@ static void look_for_failed_peers(void)
     }
 }
 
-/* Sleeps grow with the time waited, up to eight a second. A PE that is told of its flag polls by
- * itself all the same: who tells it may lose its processor halfway. Memory of the program may be
- * stored to without a word, through shmem_ptr() or by threads of this PE: it is looked at more. */
+/* Sleeps grow with the time waited, up to eight a second. A PE that is notified of its flag polls
+ * by itself all the same: the notifying thread may lose its processor halfway. Memory of the
+ * program may be stored to without a word, through shmem_ptr() or by threads of this PE: it is
+ * looked at more. */
 static unsigned back_off_ms(const struct msp_waiter *waiter)
 {
     unsigned ms = waiter->slept_ms / ((waiter->address == NULL) ? 4 : 16);
@@ -291,7 +291,7 @@ static bool yield(void)
     return true;
 }
 
-/* Its processor is wanted by others that wait. */
+/* Other waiting threads need its processor. */
 static bool shares_processor(void)
 {
     return msp_wait_is_oversubscribed() ||

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_CONTROL_WAIT_H
 #define MEMSPAN_SHMEM_CONTROL_WAIT_H
 
-/* Waiting for another PE: poll, pause, yield, sleep (doorbell.h says how a sleeper is woken).
+/* Waiting for another PE: poll, pause, yield, sleep (doorbell.h has the waking of sleepers).
  *
  *     MSP_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
  *
@@ -18,7 +18,7 @@
 #define MSP_WAIT_BACK_OFF_MS 2
 
 struct msp_waiter {
-    const void *address; /* what is waited for in the program's memory; NULL: a library's flag */
+    const void *address; /* the range waited for in the program's memory; NULL: a library's flag */
     size_t size_bytes;
     unsigned polls;
     unsigned notifications; /* the doorbell's, before the last poll */
@@ -51,7 +51,7 @@ void msp_wait_poll_at(const void *address, int pe);
 /* This host has fewer processors than PEs. The same answer in all of them. */
 bool msp_wait_is_oversubscribed(void);
 
-/* What the PE of this host waits for: 0 where it runs, or a thread of it may; otherwise a number of
+/* The wait of the PE of this host: 0 where it runs, or a thread of it may; otherwise a number of
  * that wait, odd in shmem_finalize(). */
 uint64_t msp_wait_state(int local_index);
 

@@ -27,7 +27,7 @@ bool msp_network_may_wait(const struct msp_network_work *work, unsigned flags)
     if ((flags & MSP_OP_NONBLOCKING) != 0) {
         return before > 0;
     }
-    /* No other thread sends what waits in a private context. */
+    /* No other thread sends the waiting messages of a private context. */
     return work->channel->is_main && (before >= ROW_MESSAGES);
 }
 
@@ -63,7 +63,8 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
     return true;
 }
 
-/* What the peer waits for anyway. Contacts of other channels than the main one have none. */
+/* Messages that the peer waits for anyway. Contacts of other channels than the main one have none.
+ */
 static void add_acks(struct msp_network_contact *contact, struct msp_network_header *header)
 {
     if (contact->ack_count > 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alive.c: a PE that waits asks the PEs that it has contacted whether they are there.
+/* alive.c: a PE that waits pings the PEs that it has contacted.
  *
- * A network may say nothing when a link is cut or a host stops. So a thread that waits for long
+ * A network may report nothing when a link is cut or a host stops. So a thread that waits for long
  * sends a message to each contact, about once in a tenth of the limit (SHMEMX_PEER_TIMEOUT). The
  * peer's progress thread answers, also while its program computes. A peer that has not answered
- * within the limit ends the job. A PE asks the next PE of another host, too: so a host
- * that no PE has contacted is watched by one. */
+ * within the limit ends the job. A PE pings the next PE of another host, too: so a host that no PE
+ * has contacted is watched by one. */
 
 #include "shmem/control/wait.h"
 #include "shmem/network/message.h"
@@ -18,7 +18,7 @@ enum {
     TICK_MIN_MS   = 50, /* between two looks at the contacts */
     TICK_MAX_MS   = 2000,
     SELDOM        = 1024, /* calls in a busy loop */
-    ASK_MAX       = 64,   /* contacts that are asked in one tick; the others follow */
+    ASK_MAX       = 64,   /* contacts that are pinged in one tick; the others follow */
     TICKS_A_LIMIT = 10,
 };
 
@@ -46,9 +46,9 @@ static int64_t tick_ms(void)
     return (tick < TICK_MIN_MS) ? TICK_MIN_MS : ((tick > TICK_MAX_MS) ? TICK_MAX_MS : tick);
 }
 
-/* ---- asking ---- */
+/* ---- pings ---- */
 
-static void ask(struct msp_network_contact *contact)
+static void ping_contact(struct msp_network_contact *contact)
 {
     const struct msp_network_header header = {
         .kind = MSP_NETWORK_PING, .pe = msp_job.pe, .value = msp_wait_state(msp_job.local_index)};
@@ -64,14 +64,14 @@ static struct msp_network_contact *look_at(struct msp_network_contact *contact, 
     if (contact->is_asked) {
         contact->silent_ms += (unsigned)passed_ms;
         if (!contact->is_sent) {
-            ask(contact); /* the driver takes no more for it */
+            ping_contact(contact); /* the driver takes no more for it */
         }
         return ((int64_t)contact->silent_ms > limit_ms()) ? contact : NULL;
     }
     if (*asked_p < ASK_MAX) {
         ++*asked_p;
         contact->silent_ms = 0;
-        ask(contact);
+        ping_contact(contact);
     }
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* card.c: a PE's card: the address of its main queue, the token of messages to it, its host, and
- * what must be the same in all PEs: the driver and the version of Memspan. It is distributed at
- * start, and fetched at first contact. */
+ * the values that must be the same in all PEs: the driver and the version of Memspan. It is
+ * distributed at start, and fetched at first contact. */
 
 #include "shmem/bootstrap.h"
 #include "shmem/job.h"

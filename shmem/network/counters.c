@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* counters.c: counters of the main channel, and how many channels there are. */
 
-#include "shmem/network/choice.h"
 #include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 

@@ -2,10 +2,10 @@
 /* deadlock.c: a program that waits for ever: one PE is in shmem_finalize(), or has left main(), and
  * all others wait for something else. No PE is left that could end a wait.
  *
- * Liveness messages carry what a PE waits for (msp_wait_state(), control/wait.h). A PE in
- * shmem_finalize() tells PE 0, which then asks all PEs. Each must be in the same wait in several
- * answers, while no message has ended it. Larger jobs are not asked, as PE 0 would connect to all
- * of them. */
+ * Liveness messages carry the wait of a PE (msp_wait_state(), control/wait.h). A PE in
+ * shmem_finalize() notifies PE 0, which then queries all PEs. Each must be in the same wait in
+ * several answers, while no message has ended it. Larger jobs are not checked, as PE 0 would
+ * connect to all of them. */
 
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
@@ -32,7 +32,7 @@ static void add(struct view *view, int pe, uint64_t state, bool is_stuck)
     }
 }
 
-/* What the PEs of this host were in when the thread looked last; the main channel's lock. */
+/* The waits of this host's PEs when the thread looked last; the main channel's lock. */
 static struct {
     uint64_t state;
     unsigned same_count;

@@ -2,15 +2,15 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_DRIVER_H
 #define MEMSPAN_SHMEM_NETWORK_DRIVER_H
 
-/* A network driver: what the network transport (network.h) needs of UCX or libfabric. It is one
- * table of functions in a plug-in of its own, lib/memspan/shmem_NAME.so, which is linked to the
- * real library, opened for jobs with PEs on other hosts alone, and exports
+/* A network driver: UCX or libfabric in the form that the network transport (network.h) needs. It
+ * is one table of functions in a plug-in of its own, lib/memspan/shmem_NAME.so, which is linked to
+ * the real library, opened for jobs with PEs on other hosts alone, and exports
  *
  *     const struct msp_network_driver *
  *     memspan_network_driver(const struct msp_network_services *services);
  *
  * The driver moves bytes: put, get, messages. All else is the transport's: contexts, connecting at
- * first use, keys, atomics, device memory, the progress thread, doorbells, what is fatal.
+ * first use, keys, atomics, device memory, the progress thread, doorbells, fatal errors.
  *
  * Queues. A queue starts operations and has completions. The main queue also receives: other PEs
  * connect to its address, and its progress serves their operations where the network needs that.
@@ -21,11 +21,11 @@
  * queue, and by several threads for several queues.
  *
  * Completion. An operation returns MSP_NETWORK_DONE, and the local buffer may be reused (put, send)
- * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() says so later, from
+ * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() is called later, from
  * queue_progress(); or MSP_NETWORK_BUSY: nothing happened, queue_progress() and call again; or
- * MSP_NETWORK_FAILED, with an error record. flush() alone says that puts have taken effect.
- * No thread may ever progress a queue again that is not the main one: what DONE and completions
- * tell of reaches the peer all the same.
+ * MSP_NETWORK_FAILED, with an error record. flush() alone shows that puts have taken effect. No
+ * thread may ever progress a queue again that is not the main one: operations that DONE and
+ * completions report reach the peer all the same.
  *
  * Failure. A peer that cannot be reached any more is reported once by services->peer_failed(), and
  * requests to it complete with a status. No call waits for a peer. */
@@ -63,7 +63,7 @@ struct msp_network_request {
     _Alignas(16) char driver[MSP_NETWORK_REQUEST_BYTES];
 };
 
-/* What the driver may call. */
+/* The functions that the driver may call. */
 struct msp_network_services {
     unsigned version;
     /* An error record, as of memspan_services_t.fail(); any text may be NULL. Returns @p status. */
@@ -72,7 +72,7 @@ struct msp_network_services {
         __attribute__((format(printf, 6, 7)));
     /* A line of the log. */
     void (*note)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    /* What the user can remedy while the job goes on; the first of a process's alone. */
+    /* A problem that the user can remedy while the job goes on; the first of a process's alone. */
     void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     /* A message has arrived; the data is the driver's. From queue_progress() of the main queue. It
      * starts no operations. */
@@ -89,12 +89,12 @@ struct msp_network_job {
     const char *tcp_interfaces; /* "eth0,ib0": those alone; NULL or "": all. Until close() */
     bool is_one_network;        /* all PEs have one loopback interface: nothing else need listen */
     /* A driver whose messages over the kernel's TCP anyone can forge uses it where there is no
-     * RDMA. False: where the user's variables for its library say so alone. */
+     * RDMA. False: by the user's variables for its library alone. */
     bool takes_kernel_tcp;
     uint64_t network_namespace; /* equal in PEs that have one loopback interface */
 };
 
-/* What open() finds out. */
+/* The results of open(). */
 struct msp_network_limits {
     size_t put_done_max_bytes;    /* puts of so many bytes by the main queue return DONE or BUSY */
     size_t message_max_bytes;     /* of a message, header and payload */
@@ -104,12 +104,13 @@ struct msp_network_limits {
     size_t aggregate_max_bytes;   /* nonblocking ones likewise, several in one message; 0: none */
     /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
-    bool puts_pass_messages;   /* which take effect when their receiver handles them */
+    bool puts_pass_messages;   /* operations that take effect when their receiver handles them */
     bool target_progresses;    /* puts and gets need progress of the target's main queue */
     bool gets_words;           /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;          /* registered pages stay in memory */
-    bool takes_device_memory;  /* at least one kind of it: memory_register() says which */
-    bool is_open_to_strangers; /* who reaches a port of it can change the job's memory */
+    bool takes_device_memory;  /* at least one kind of it: memory_register() decides which */
+    bool is_open_to_strangers; /* any process that reaches a port of it can change the job's memory
+                                */
 };
 
 /* Memory of this PE. */
@@ -125,7 +126,7 @@ struct msp_network_driver {
     unsigned version; /* MSP_NETWORK_DRIVER_VERSION */
     const char *name; /* "ucx" */
 
-    /* MEMSPAN_ERR_CONFIG: what the user asked for is not here, and no other driver is tried. */
+    /* MEMSPAN_ERR_CONFIG: the user's choice is not here, and no other driver is tried. */
     memspan_status_t (*open)(const struct msp_network_job *job,
                              struct msp_network_limits *limits_p);
     void (*close)(void);
@@ -135,7 +136,7 @@ struct msp_network_driver {
     memspan_status_t (*queue_open)(bool is_main, struct msp_network_queue **queue_p);
     /* Its peers are closed, and nothing is outstanding. */
     void (*queue_close)(struct msp_network_queue *queue);
-    /* Of the main queue: room, then size in *address_bytes_p. */
+    /* Of the main queue: capacity, then size in *address_bytes_p. */
     memspan_status_t (*queue_address)(struct msp_network_queue *queue, void *address,
                                       size_t *address_bytes_p);
     /* Nonzero when anything happened. */
@@ -155,7 +156,7 @@ struct msp_network_driver {
     /* "tcp over eth0": the path to it, for the query; may be empty. Or NULL. */
     void (*peer_describe)(struct msp_network_peer *peer, char *text, size_t text_bytes);
 
-    /* Room, then size in *key_bytes_p. MEMSPAN_ERR_UNSUPPORTED where it is of a kind that the
+    /* Space, then size in *key_bytes_p. MEMSPAN_ERR_UNSUPPORTED where it is of a kind that the
      * network does not take, MEMSPAN_ERR_LIMIT where no more may be registered. */
     memspan_status_t (*memory_register)(const struct msp_network_region *region, void *key,
                                         size_t *key_bytes_p, struct msp_network_memory **memory_p);
@@ -177,7 +178,7 @@ struct msp_network_driver {
     enum msp_network_result (*send)(struct msp_network_peer *peer, const void *header,
                                     size_t header_bytes, const void *payload, size_t payload_bytes,
                                     struct msp_network_request *request);
-    /* What this queue has put to the peer before is in its memory, visible to its processors. */
+    /* Earlier puts of this queue to the peer are in its memory, visible to its processors. */
     enum msp_network_result (*flush)(struct msp_network_peer *peer,
                                      struct msp_network_request *request);
     /* Puts of the queue before it take effect before those after it, at each peer. Or NULL: flush()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* message.c: what other PEs ask of this one, and replies.
+/* message.c: requests of other PEs to this one, and replies.
  *
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
  * executes, and leaves replies in a list or as counts of pending acknowledgements. */
@@ -38,7 +38,7 @@ struct msp_network_reply {
 /* Guarded by the main channel's lock. */
 static struct msp_network_reply *replies;
 static struct msp_network_reply **replies_end = &replies;
-static struct msp_network_contact *ack_pending; /* of whom messages are not acknowledged */
+static struct msp_network_contact *ack_pending; /* whose messages are not acknowledged */
 static bool has_unconnected;
 static atomic_bool is_ack_pending; /* ack_pending is not empty */
 
@@ -286,7 +286,7 @@ void msp_network_connect_waiting(void)
 /* ---- executing ---- */
 
 /* A PE of the job has sent it, which then does not do as others do. */
-static _Noreturn void refuse(const struct msp_network_header *header, const char *what)
+static _Noreturn void refuse_message(const struct msp_network_header *header, const char *what)
 {
     msp_fatal("PE %d has sent a malformed message: %s (kind %u)", header->pe, what, header->kind);
 }
@@ -323,7 +323,7 @@ static uint64_t apply(const struct msp_network_header *header, unsigned segment,
     uint64_t old;
 
     if ((uintptr_t)word % size_bytes != 0) {
-        refuse(header, "an atomic operation on no word");
+        refuse_message(header, "an atomic operation on no word");
     }
     old =
         msp_own_atomic(SERVICE, word,
@@ -473,7 +473,7 @@ struct msp_network_reply *msp_network_execute(const struct msp_network_header *h
         execute_put(header, payload);
         return NULL;
     default:
-        refuse(header, "nothing to execute");
+        refuse_message(header, "nothing to execute");
     }
 }
 
@@ -504,7 +504,7 @@ static void finish_record(const struct msp_network_header *header, const char *p
     size_t at;
 
     if (record == NULL) {
-        refuse(header, "a reply that was not asked for");
+        refuse_message(header, "a reply that was not asked for");
     }
     outstanding = record->outstanding;
     is_unwaited = record->is_unwaited;
@@ -555,7 +555,7 @@ static void acknowledged(const struct msp_network_header *header)
 
     if ((stream == NULL) ||
         (atomic_load_explicit(&stream->messages, memory_order_relaxed) < header->ack_count)) {
-        refuse(header, "acknowledgements of messages that were not sent");
+        refuse_message(header, "acknowledgements of messages that were not sent");
     }
     atomic_fetch_sub_explicit(&stream->messages, header->ack_count, memory_order_release);
 }
@@ -592,7 +592,7 @@ static void handle_each(const struct msp_network_wire_limits *limits,
     while (at < items_bytes) {
         wrong = msp_network_wire_next(limits, items, items_bytes, &at, &item);
         if (wrong != NULL) {
-            refuse(header, wrong);
+            refuse_message(header, wrong);
         }
         handle(&item.header, item.payload, item.payload_bytes);
     }
@@ -621,7 +621,7 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
     }
     wrong = msp_network_wire_read(&limits, false, header_at, header_bytes, payload_bytes, &header);
     if (wrong != NULL) {
-        refuse(&header, wrong);
+        refuse_message(&header, wrong);
     }
     if (header.kind != MSP_NETWORK_AGGREGATE) {
         handle(&header, payload, payload_bytes);

@@ -5,10 +5,10 @@
 /* Messages: operations that the owner of the memory executes, and its replies.
  *
  * A message is executed when it is received, by the thread that progresses the main queue, in the
- * order of each sender's queue. What may block (memory of devices, registrations) is left to the
- * worker (worker.c), in the order of arrival. Replies are sent after the progress that received
- * the messages; one acknowledges all those of a PE and context that want nothing else, as does the
- * next message to that PE. */
+ * order of each sender's queue. Messages that may block (memory of devices, registrations) are left
+ * to the worker (worker.c), in the order of arrival. Replies are sent after the progress that
+ * received the messages; one acknowledges all those of a PE and context that need nothing else, as
+ * does the next message to that PE. */
 
 #include "shmem/network/network.h"
 
@@ -16,15 +16,15 @@ enum msp_network_kind {
     MSP_NETWORK_PUT, /* with its data, and perhaps a signal */
     MSP_NETWORK_GET,
     MSP_NETWORK_ATOMIC,
-    MSP_NETWORK_KEY,       /* asks for the chunk that holds an offset */
-    MSP_NETWORK_LEASE,     /* asks for slots of the staging area (stage.h); value: where they are */
+    MSP_NETWORK_KEY,       /* requests the chunk that holds an offset */
+    MSP_NETWORK_LEASE,     /* requests slots of the staging area (stage.h); value: where they are */
     MSP_NETWORK_RELEASE,   /* gives them back */
     MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
     MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
     MSP_NETWORK_ACK,       /* reply: nothing but ack_count */
-    MSP_NETWORK_REPLY,     /* reply with what was asked for */
-    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.c) */
+    MSP_NETWORK_REPLY,     /* reply with the requested data */
+    MSP_NETWORK_PING,      /* whether the PE is there (alive.c) */
     MSP_NETWORK_PONG,      /* it is */
 };
 
@@ -33,8 +33,8 @@ enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without
 
 /* All PEs of a job have one byte order, and one version of Memspan. Fields that are often zero are
  * last: those behind the last that is not are not sent. So a message with a word takes no more than
- * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). wire.h says what of
- * it is checked. */
+ * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). wire.h has the
+ * checks. */
 struct msp_network_header {
     uint64_t token; /* of the PE that it is for; not in an aggregate */
     uint8_t kind;
@@ -47,7 +47,7 @@ struct msp_network_header {
     uint16_t ack_context; /* the sender has executed ack_count messages of that context, */
     uint16_t ack_count;   /* of which few are without an acknowledgement (stream.c) */
     uint32_t size_bytes;  /* of a block; a PUT of 0 is a signal alone */
-    uint32_t record;      /* number of the asking PE's record (record.h); 0: it only counts */
+    uint32_t record;      /* number of the requesting PE's record (record.h); 0: it only counts */
     uint64_t offset_bytes;
     uint64_t value; /* GET and its REPLY: where in the record's data its own belongs */
     uint64_t signal_offset_bytes : 48;
@@ -59,7 +59,7 @@ struct msp_network_header {
 
 enum { MSP_NETWORK_HEADER_MIN_BYTES = offsetof(struct msp_network_header, offset_bytes) };
 
-/* What is sent of it. */
+/* The part of it that is sent. */
 static inline size_t msp_network_header_bytes(const struct msp_network_header *header)
 {
     const uint64_t *first = &header->offset_bytes;
@@ -77,8 +77,8 @@ struct msp_network_reply;
 /* The operations of one context. */
 struct msp_network_stream {
     struct msp_network_channel *_Atomic channel; /* NULL: not yet */
-    bool is_private;                             /* it wants a channel of its own, */
-    bool is_serialized;                          /* which several threads use, one at a time */
+    bool is_private;                             /* it needs a channel of its own, */
+    bool is_serialized;                          /* several threads use it, one at a time */
     atomic_bool puts_wait;      /* of the driver: behind shmem_fence(), and messages before it */
     atomic_bool flush_next;     /* no message has followed shmem_fence() so far */
     _Atomic uint64_t messages;  /* without a reply so far */
@@ -113,11 +113,11 @@ bool msp_network_has_unconnected(void);
 /* Without the lock. */
 void msp_network_connect_waiting(void);
 
-/* Executes a request. NULL: it wants an acknowledgement alone. */
+/* Executes a request. NULL: an acknowledgement suffices. */
 struct msp_network_reply *msp_network_execute(const struct msp_network_header *header,
                                               const char *payload);
-/* With the main channel locked: what was executed is to be replied to, @p reply (the callee's) or
- * an acknowledgement. */
+/* With the main channel locked: the executed message gets a reply, @p reply (the callee's) or an
+ * acknowledgement. */
 void msp_network_answer(const struct msp_network_header *header, struct msp_network_reply *reply);
 /* With the main channel locked: the driver has all. */
 bool msp_network_is_all_answered(void);
@@ -136,13 +136,13 @@ void msp_network_message_close(void);
 void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
                               size_t payload_bytes);
 
-/* There are messages that it has not begun: who polls yields the processor to it. */
+/* There are messages that it has not begun: a thread that polls yields the processor to it. */
 bool msp_network_worker_is_pending(void);
 
-/* With the main channel locked: what has been executed is to be replied to. */
+/* With the main channel locked: the executed messages get their replies. */
 void msp_network_worker_answer(void);
 
-/* Ends it; what it has not begun is dropped. */
+/* Ends it; messages that it has not begun are dropped. */
 void msp_network_worker_close(void);
 
 /* ---- liveness (alive.c) ---- */

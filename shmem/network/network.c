@@ -5,13 +5,13 @@
 #include "shmem/bootstrap.h"
 #include "shmem/bootstrap/host.h"
 #include "shmem/network/aggregate.h"
-#include "shmem/network/choice.h"
 #include "shmem/network/message.h"
 #include "shmem/network/peer.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
 #include "shmem/network/stream.h"
 #include "shmem/option.h"
+#include "shmem/transport/choice.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
 #include <shmem/types.h>
@@ -305,8 +305,8 @@ static memspan_status_t open_all(void)
 
     atomic_store(&msp_network.is_closing, false);
     msp_network_alive_reset();
-    status = msp_network_choice_open(&msp_network_services, &job, &msp_network.limits,
-                                     &msp_network.driver);
+    status = msp_transport_choice_open(&msp_network_services, &job, &msp_network.limits,
+                                       &msp_network.driver);
     if (status != MEMSPAN_OK) {
         return status;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.c: channels, contacts by a hash of their PE, and what is known of their memory. */
+/* peer.c: channels, contacts by a hash of their PE, and the keys of their memory. */
 
 #include "shmem/network/peer.h"
 #include "shmem/bootstrap.h"
@@ -210,7 +210,7 @@ struct msp_network_contact *msp_network_contact_open(const char *call,
     if (MSP_LIKELY(contact->peer != NULL)) {
         return contact;
     }
-    /* The bootstrap may have to ask another host. */
+    /* The bootstrap may have to query another host. */
     msp_network_unlock(channel);
     status = msp_network_card_get(pe, &token, address, &address_bytes);
     msp_network_lock(channel);
@@ -316,9 +316,9 @@ static void insert(struct msp_network_contact *contact, const struct msp_network
 }
 
 /* The owner's answer. */
-static void ask(const struct msp_target *target, struct msp_network_channel *channel,
-                struct msp_network_contact *contact, uint64_t offset_bytes,
-                struct msp_network_answer *answer_p)
+static void request_key(const struct msp_target *target, struct msp_network_channel *channel,
+                        struct msp_network_contact *contact, uint64_t offset_bytes,
+                        struct msp_network_answer *answer_p)
 {
     struct msp_network_record *record =
         msp_network_record_take(target->call, contact->pe, answer_p, sizeof *answer_p);
@@ -340,7 +340,7 @@ static void ask(const struct msp_target *target, struct msp_network_channel *cha
     msp_network_lock(channel);
 }
 
-/* A chunk holds the place that was asked for. */
+/* A chunk holds the requested place. */
 static void check_answer(const struct msp_network_contact *contact, uint64_t offset_bytes,
                          const struct msp_network_answer *answer)
 {
@@ -366,10 +366,10 @@ void msp_network_reach_find(const struct msp_target *target, struct msp_network_
     if (look_up(contact, segment, offset_bytes, reach_p)) {
         return;
     }
-    ask(target, channel, contact, offset_bytes, &answer);
+    request_key(target, channel, contact, offset_bytes, &answer);
     check_answer(contact, offset_bytes, &answer);
     if (look_up(contact, segment, offset_bytes, reach_p)) {
-        return; /* another thread has asked meanwhile */
+        return; /* another thread has sent a request meanwhile */
     }
     *reach_p = (struct msp_network_reach){
         .segment     = segment,

@@ -24,7 +24,7 @@ struct msp_network_reach {
     struct msp_network_key *key; /* NULL: by messages */
 };
 
-/* A PE as one channel knows it. */
+/* A channel's record of a PE. */
 struct msp_network_contact {
     int pe;
     struct msp_network_channel *channel;
@@ -48,10 +48,10 @@ struct msp_network_contact {
     struct msp_network_aggregate *aggregate; /* messages that wait (aggregate.h); NULL: none */
     bool is_waiting;                         /* in the channel's list: it may have one */
     struct msp_network_contact *next_waiting;
-    unsigned silent_ms; /* since it was asked whether it is there (alive.c) */
+    unsigned silent_ms; /* since its last ping (alive.c) */
     bool is_asked;
     bool is_sent;        /* the driver has taken the question */
-    uint64_t state;      /* what it waits for (deadlock.c), */
+    uint64_t state;      /* its wait (deadlock.c), */
     unsigned same_count; /* in so many answers more than one */
 };
 
@@ -150,8 +150,8 @@ struct msp_network_contact *msp_network_contact_find(struct msp_network_channel 
 struct msp_network_contact *msp_network_contact_open(const char *call,
                                                      struct msp_network_channel *channel, int pe);
 
-/* How @p offset_bytes of the peer's segment is reached; asks the owner at first. Unlocks meanwhile;
- * *reach_p is a copy. Fatal for the call of @p target. */
+/* How @p offset_bytes of the peer's segment is reached; queries the owner at first. Unlocks
+ * meanwhile; *reach_p is a copy. Fatal for the call of @p target. */
 void msp_network_reach_find(const struct msp_target *target, struct msp_network_channel *channel,
                             struct msp_network_contact *contact, uint64_t offset_bytes,
                             struct msp_network_reach *reach_p);
@@ -172,7 +172,8 @@ void msp_network_send(struct msp_network_contact *contact, struct msp_network_op
 
 /* Messages of the channel that wait for others, as many as the driver takes. */
 void msp_network_send_waiting(struct msp_network_channel *channel);
-/* All to that PE, before what must not come first. Unlocks while the driver is busy. */
+/* All messages to that PE, before an operation that must not overtake them. Unlocks while the
+ * driver is busy. */
 void msp_network_send_waiting_to(struct msp_network_contact *contact);
 
 /* There are puts to flush. */
@@ -229,10 +230,10 @@ void msp_network_relieve(struct msp_network_channel *channel);
 
 /* The functions are called with the main channel locked.
  *
- * What a peer waits for, from its question or answer. */
+ * The wait of a peer, from its ping or reply. */
 void msp_network_deadlock_heard(struct msp_network_contact *contact, uint64_t state);
 
-/* Before the contacts are asked, from a thread that waits; may unlock meanwhile. True: the job
+/* Before the contacts are pinged, from a thread that waits; may unlock meanwhile. True: the job
  * waits for ever, PE *ending_p at its end and *waiting_p in another wait. */
 bool msp_network_deadlock_look(int *ending_p, int *waiting_p);
 

@@ -97,7 +97,7 @@ static void send(const struct flow *flow, enum msp_network_kind kind, const stru
     msp_network_send(flow->contact, operation, NULL, 0);
 }
 
-/* About the piece in a slot, whose reply says that the owner has copied it. */
+/* About the piece in a slot, whose reply shows that the owner has copied it. */
 static void ask_owner(const struct flow *flow, enum msp_network_kind kind, struct slot *slot)
 {
     if (slot->record == NULL) {
@@ -119,8 +119,8 @@ static bool lease_slots(struct flow *flow)
     return flow->lease != MSP_NETWORK_NO_LEASE;
 }
 
-/* How the peer's end of a piece is reached; *piece_p becomes what one key covers of it. False: by
- * messages alone. */
+/* How the peer's end of a piece is reached; *piece_p becomes the part of it that one key covers.
+ * False: by messages alone. */
 static bool find_peer_end(const struct flow *flow, size_t at, unsigned slot, size_t *piece_p,
                           struct msp_network_reach *reach_p, uint64_t *address_p)
 {
@@ -334,7 +334,7 @@ static void start_get(const struct flow *flow, struct slot *slot,
 }
 
 /* Slot @p slot gets the piece from *asked_p on from the device, if there is one. */
-static void ask(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_bytes)
+static void request_piece(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_bytes)
 {
     struct slot *into = &flow->slots[slot];
 
@@ -391,7 +391,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
         return 0;
     }
     for (next = 0; next < SLOTS; next++) {
-        ask(&flow, next, &asked, size_bytes);
+        request_piece(&flow, next, &asked, size_bytes);
     }
     while ((is_reached && (at < size_bytes)) || (done < begun)) {
         next = begun % SLOTS;
@@ -402,7 +402,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
         } else {
             next = done++ % SLOTS;
             finish_get(&flow, &flow.slots[next], dest);
-            ask(&flow, next, &asked, size_bytes);
+            request_piece(&flow, next, &asked, size_bytes);
         }
     }
     for (next = 0; next < SLOTS; next++) {

@@ -3,9 +3,9 @@
  * then in the folder memspan beside this library. A plug-in stays loaded until the process ends,
  * because UCX and libfabric have hooks and threads that do not survive dlclose(). */
 
+#include "shmem/network/plugin.h"
 #include "core/base/trust.h"
 #include "shmem/bootstrap.h"
-#include "shmem/network/choice.h"
 #include "shmem/network/message.h"
 #include "shmem/network/network.h"
 #include "shmem/option.h"
@@ -23,7 +23,7 @@ enum { NAME_BYTES = 32, REASON_BYTES = 320 };
 
 static char loaded_name[NAME_BYTES] = "network"; /* for error records */
 
-/* What a driver is linked to. */
+/* The library that a driver is linked to. */
 static const struct library {
     const char *driver;
     const char *remedy;       /* for those that miss it */
@@ -125,7 +125,7 @@ static void find_own_folder(char folder[PATH_MAX])
     snprintf(end, PATH_MAX - (size_t)(end - folder), "/memspan");
 }
 
-/* The plug-in's file. False: there is none, and *path says where it would be. */
+/* The plug-in's file. False: there is none, and *path is where it would be. */
 static bool find_file(const char *name, char *path, size_t path_bytes)
 {
     const char *folders = msp_shmem_option_text(MEMSPAN_SHMEM_DRIVER_PATH);
@@ -174,7 +174,7 @@ static memspan_status_t load_file(const char *name, const char *path,
     void *handle;
 
     /* PSM, below libfabric, takes the program's signals when it is loaded, to print a backtrace;
-     * the status of the process is 1 then. What the user has set stays. */
+     * the status of the process is 1 then. The user's settings stay. */
     (void)setenv("IPATH_NO_BACKTRACE", "1", 0);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {

@@ -2,9 +2,9 @@
 /* progress.c: a thread that sleeps on the driver's descriptor, and callers that poll while they
  * wait.
  *
- * A caller that polls sees what arrives sooner than a thread that must be woken. So a thread that
- * finds that callers poll steps aside, and looks again after a while: when they have stopped, it
- * serves the queue. A caller that goes to sleep calls it back. */
+ * A caller that polls sees arrivals sooner than a thread that must be woken. So a thread that finds
+ * that callers poll steps aside, and looks again after a while: when they have stopped, it serves
+ * the queue. A caller that goes to sleep calls it back. */
 
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 enum {
-    /* Of the thread, before it looks whether callers still poll: what a peer may have to wait when
-     * they have stopped. A look costs the caller its processor for some microseconds, so that an
-     * eighth of the time for which they have polled passes between two. */
+    /* Of the thread, before it looks whether callers still poll: the time that a peer may have to
+     * wait when they have stopped. A look costs the caller its processor for some microseconds, so
+     * that an eighth of the time for which they have polled passes between two. */
     ASIDE_MIN_US = 200,
     ASIDE_MAX_US = 1000,
     /* Between polls where the driver has no descriptor: an eighth of the time without arrivals. */
@@ -35,9 +35,9 @@ static bool runs;
 static int wake_fd = -1; /* an eventfd */
 static atomic_bool ends;
 
-static atomic_uint polls; /* of callers: the thread compares it with what it was */
+static atomic_uint polls; /* of callers: the thread compares it with its earlier value */
 static atomic_bool is_aside;
-static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has asked */
+static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has polled */
 
 /* ---- polling ---- */
 
@@ -66,8 +66,8 @@ static unsigned advance(struct msp_network_channel *channel)
     return count;
 }
 
-/* The same for a caller that looks for what has arrived: acknowledging takes as long as a message,
- * and is put off until it has looked. */
+/* The same for a caller that looks for arrivals: acknowledging takes as long as a message, and is
+ * put off until it has looked. */
 static unsigned advance_first(struct msp_network_channel *channel)
 {
     unsigned count;
@@ -103,7 +103,7 @@ static void notify(void)
     }
 }
 
-/* No other thread sends what the driver has kept of this one's contexts. */
+/* No other thread sends the data that the driver has kept for this one's contexts. */
 static unsigned advance_own(void)
 {
     struct msp_network_channel *channel;
@@ -155,7 +155,7 @@ bool msp_network_progress(bool is_wait)
     return progress_main(is_wait) || (count != 0);
 }
 
-/* What a wait has put off is the thread's to do, soon. */
+/* Work that a wait has put off is the thread's to do, soon. */
 void msp_network_left(void)
 {
     if (msp_network_is_ack_pending() && !atomic_load(&is_aside)) {
@@ -210,7 +210,7 @@ static bool sleep_on(int fd, int64_t wait_us)
     return true;
 }
 
-/* While callers poll, there is nothing to do here but what they have put off. */
+/* While callers poll, there is nothing to do here but the work that they have put off. */
 static void step_aside(void)
 {
     struct msp_network_channel *channel = msp_network.main;
@@ -235,8 +235,8 @@ static void step_aside(void)
     atomic_store(&is_aside, false);
 }
 
-/* True: there was something, or may be. @p had_event: the driver may put what a peer has sent into
- * the program's memory without a word. */
+/* True: there was something, or may be. @p had_event: the driver may put a peer's data into the
+ * program's memory without a completion. */
 static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
 {
     struct msp_network_channel *channel = msp_network.main;
@@ -265,7 +265,7 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     return !is_armed;
 }
 
-/* How long the thread sleeps: until an event, or what the driver wants. */
+/* How long the thread sleeps: until an event, or the driver's limit. */
 static int64_t wait_us_of(int fd, int timeout_ms, int64_t *interval_us_p)
 {
     if (fd >= 0) {

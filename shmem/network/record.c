@@ -16,7 +16,7 @@ static struct msp_network_record *_Atomic chunks[CHUNKS] MSP_SPARSE;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* guards chunk_count */
 static uint32_t chunk_count;
 /* The first one's index + 1, and above it a count of changes: a record that was taken and given
- * back meanwhile is told from one that stayed. */
+ * back meanwhile differs from one that stayed. */
 static _Atomic uint64_t unused;
 
 /* NULL: none has been made. */

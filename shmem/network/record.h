@@ -2,13 +2,13 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_RECORD_H
 #define MEMSPAN_SHMEM_NETWORK_RECORD_H
 
-/* Records: what waits for replies. A message names its record by a number, never by an address, so
- * a reply that no record awaits is recognised whatever it says.
+/* Records of requests that wait for replies. A message names its record by a number, never by an
+ * address, so a reply that no record awaits is recognised, with any contents.
  *
  * A number is an index and a generation, which changes with each use of the index. A record counts
  * its replies twice: `due` is decremented before a reply is handled, `left` behind it. So a reply
  * that comes once more finds nothing due, and the caller that waits for `left` may give the record
- * back. Any thread takes, asks and gives; finding is under the main channel's lock. */
+ * back. Any thread takes, queries and gives; finding is under the main channel's lock. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -35,7 +35,7 @@ struct chunk {
 
 /* The registrations of one segment. */
 struct region {
-    struct chunk *chunks; /* chunk_count of them; NULL: the segment was never asked for */
+    struct chunk *chunks; /* chunk_count of them; NULL: the segment was never requested */
     size_t chunk_count;
     uint64_t chunk_bytes;
     const char *device_backend; /* NULL: the host's memory */
@@ -149,7 +149,7 @@ static memspan_status_t open_region(unsigned segment)
 
 /* ---- one chunk ---- */
 
-/* Adds this process's limit to what the driver said, where that may be the cause: privileged
+/* Adds this process's limit to the driver's error, where that may be the cause: privileged
  * processes are beyond it. */
 static void explain_limit(uint64_t size_bytes)
 {
@@ -173,7 +173,7 @@ static void explain_limit(uint64_t size_bytes)
 }
 
 /* The dma-buf of device memory, where its driver exports one; else the driver of the network may
- * know the address. */
+ * support the address. */
 static void open_dmabuf(struct msp_network_region *region)
 {
     if (memspan_share_dmabuf(region->base, region->size_bytes, &region->dmabuf_fd,

@@ -5,7 +5,7 @@
 /* Memory of this PE that is registered with the network, so that PEs of other hosts put and get
  * without this processor.
  *
- * A segment is registered when a peer first asks for it, chunk by chunk: a network card pins the
+ * A segment is registered when a peer first requests it, chunk by chunk: a network card pins the
  * pages of registered memory, and a heap must not be pinned because it exists. Where the driver
  * pins nothing, the first chunk is the whole segment. Chunks are multiples of a size that depends
  * on the segment's size and SHMEMX_REGISTER alone, so that both ends divide a segment alike.
@@ -22,12 +22,12 @@
 struct msp_network_chunk {
     uint64_t offset_bytes; /* of its first byte in the segment */
     uint64_t size_bytes;
-    uint64_t address; /* of that byte, as the driver's put() and get() want it */
+    uint64_t address; /* of that byte, in the form of the driver's put() and get() */
     size_t key_bytes; /* 0: it is not registered */
     unsigned char key[MSP_NETWORK_KEY_MAX];
 };
 
-/* What the query says of a segment. */
+/* The result of the query for a segment. */
 struct msp_network_region_facts {
     uint64_t registered_bytes;
     unsigned chunk_count;   /* registered */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.c: contexts, what of theirs is outstanding, and order. */
+/* stream.c: contexts, their outstanding operations, and order. */
 
 #include "shmem/network/stream.h"
 #include <shmem/types.h>
@@ -100,7 +100,7 @@ struct msp_network_operation *msp_network_message(const struct msp_network_work 
 }
 
 /* Not too many messages are without a reply, and replies are seen. */
-static void make_room(const struct msp_network_work *work)
+static void limit_outstanding(const struct msp_network_work *work)
 {
     struct msp_network_stream *stream = work->stream;
 
@@ -117,13 +117,13 @@ static void make_room(const struct msp_network_work *work)
 
 void msp_network_count_message(const struct msp_network_work *work)
 {
-    make_room(work);
+    limit_outstanding(work);
     atomic_fetch_add_explicit(&work->stream->messages, 1, memory_order_relaxed);
 }
 
-/* What the library's protocols do next shows that their flags have arrived: acknowledging each one
- * takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of another
- * without limit. Where the worker executes messages, the order counts those outstanding. */
+/* The next step of the library's protocols shows that their flags have arrived: acknowledging each
+ * one takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of
+ * another without limit. Where the worker executes messages, the order counts those outstanding. */
 bool msp_network_count_flag(const struct msp_network_work *work)
 {
     if ((work->target->context != msp_context_internal()) || msp_job_has_device_memory() ||
@@ -131,7 +131,7 @@ bool msp_network_count_flag(const struct msp_network_work *work)
         msp_network_count_message(work);
         return true;
     }
-    make_room(work);
+    limit_outstanding(work);
     return false;
 }
 
@@ -169,7 +169,7 @@ void msp_network_send_at_once(const struct msp_network_work *work,
 
 /* ---- order ---- */
 
-/* Flushes what the channel has put to each peer. *left: flushes that have not ended. Locked. */
+/* Flushes the channel's puts to each peer. *left: flushes that have not ended. Locked. */
 static void start_flushes(struct msp_network_channel *channel, _Atomic uint64_t *left)
 {
     struct msp_network_contact *contact = channel->dirty;

@@ -2,7 +2,8 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_STREAM_H
 #define MEMSPAN_SHMEM_NETWORK_STREAM_H
 
-/* Streams: the operations of one context on its channel (peer.h), what is outstanding, and order.
+/* Streams: the operations of one context on its channel (peer.h), outstanding operations, and
+ * order.
  *
  * A stream counts its messages without a reply, and its transfers that have not ended. Its channel
  * lists the peers with puts that no flush covers: quiet flushes these. */
@@ -30,7 +31,7 @@ void msp_network_order(const struct msp_context *context, bool completes);
 
 /* The functions below are called between begin and end.
  *
- * A message whose header says what is common to all. */
+ * A message whose header has the fields common to all. */
 struct msp_network_operation *msp_network_message(const struct msp_network_work *work,
                                                   enum msp_network_kind kind);
 /* Before a message that is counted: not too many are without a reply, and replies are seen. */

@@ -154,7 +154,8 @@ static uint64_t address_of(const struct msp_network_reach *reach, uint64_t offse
     return reach->address + (offset_bytes - reach->first_bytes);
 }
 
-/* What shmem_fence() has put before this put is sent, and complete where it might be passed. */
+/* Puts that shmem_fence() orders before this put are sent, and complete where this one might
+ * overtake them. */
 static void keep_order(const struct msp_network_work *work)
 {
     struct msp_network_stream *stream = work->stream;
@@ -213,7 +214,7 @@ static void get_by_driver(const struct msp_network_work *work,
 
 /* ---- put ---- */
 
-/* What one answer of the owner covers of the rest. */
+/* The part of the rest that one answer of the owner covers. */
 static size_t part_of(const struct msp_network_reach *reach, uint64_t offset_bytes,
                       size_t left_bytes)
 {
@@ -256,7 +257,7 @@ static char *new_stage(const struct msp_target *target, size_t stage_bytes)
     return stage;
 }
 
-/* Through the host's memory: what the driver may not read. */
+/* Through the host's memory: buffers that the driver may not read. */
 static void put_from_device(const struct msp_target *target, const char *source, size_t at,
                             size_t size_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire.c: checks of what arrives. */
+/* wire.c: checks of arriving messages. */
 
 #include "shmem/network/wire.h"
 #include "shmem/network/aggregate.h"

@@ -2,13 +2,13 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_WIRE_H
 #define MEMSPAN_SHMEM_NETWORK_WIRE_H
 
-/* What arrives, before anything of it is believed.
+/* Checks of arriving messages, before any of their fields is trusted.
  *
  * Any process that reaches a port of a network may send bytes there. A message begins with the
  * token of the PE that it is for, a random number of its card (card.c), which PEs of the job alone
- * have. What begins otherwise is dropped, unread. What has the token is from a PE of the job: if it
- * is malformed all the same, the job ends. Checks here need neither memory of the job nor its
- * state but counts; places in segments are checked where they are resolved. */
+ * have. A message that begins otherwise is dropped, unread. A message with the token is from a PE
+ * of the job: if it is malformed all the same, the job ends. Checks here need neither memory of the
+ * job nor its state but counts; places in segments are checked where they are resolved. */
 
 #include "shmem/network/message.h"
 
@@ -19,9 +19,9 @@ struct msp_network_wire_limits {
 
 bool msp_network_wire_is_ours(const void *message, size_t bytes, uint64_t token);
 
-/* The header of a message, with what was not sent of it, and whether it goes with its payload.
- * @p is_inner: in an aggregate, without a token. Returns what is wrong with it, whatever
- * *header_p has then; NULL: nothing. */
+/* The header of a message, with the fields that were not sent, and whether it fits its payload.
+ * @p is_inner: in an aggregate, without a token. Returns the mistake in it, *header_p
+ * then being incomplete, or NULL. */
 const char *msp_network_wire_read(const struct msp_network_wire_limits *limits, bool is_inner,
                                   const void *at, size_t header_bytes, size_t payload_bytes,
                                   struct msp_network_header *header_p);
@@ -33,7 +33,7 @@ struct msp_network_wire_item {
     size_t payload_bytes;
 };
 
-/* The next one at *at_p of @p items, which moves behind it. Returns what is wrong with it; NULL:
+/* The next one at *at_p of @p items, which moves behind it. Returns the mistake in it; NULL:
  * nothing. */
 const char *msp_network_wire_next(const struct msp_network_wire_limits *limits, const char *items,
                                   size_t items_bytes, size_t *at_p,

@@ -30,7 +30,7 @@ static bool ends;
 static pthread_t thread;
 
 /* The oldest; NULL: the worker ends. */
-static struct item *take(void)
+static struct item *take_item(void)
 {
     struct item *item;
 
@@ -79,7 +79,7 @@ static void *run(void *unused)
     struct item *item;
 
     (void)unused;
-    while ((item = take()) != NULL) {
+    while ((item = take_item()) != NULL) {
         item->reply = msp_network_execute(&item->header, item->payload);
         push(item);
         answer();

@@ -32,8 +32,8 @@ bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *
     return of_all(bytes, pe_count) > limits.capacity_bytes;
 }
 
-static memspan_status_t refuse(const struct msp_partition_request *request, int pe_count,
-                               const char *what, uint64_t bytes, const char *source)
+static memspan_status_t refuse_request(const struct msp_partition_request *request, int pe_count,
+                                       const char *what, uint64_t bytes, const char *source)
 {
     memspan_error(MEMSPAN_ERR_NO_MEMORY,
                   "%s: %d PEs of %llu bytes are more than the %llu bytes that %s (%s)",
@@ -49,7 +49,7 @@ memspan_status_t msp_partition_capacity_check(const struct msp_partition_request
                                               int pe_count,
                                               const struct msp_partition_placement *placement)
 {
-    /* Drivers lock what they import. */
+    /* Drivers lock the pages that they import. */
     bool is_locked  = placement->is_locked || (placement->import_count > 0);
     bool insists    = (request->policy == SHMEMX_POLICY_MANDATORY);
     uint64_t wanted = of_all(msp_partition_capacity_use(request, placement), pe_count);
@@ -60,10 +60,11 @@ memspan_status_t msp_partition_capacity_check(const struct msp_partition_request
     }
     msp_memory_limits_read(&limits);
     if (wanted > limits.capacity_bytes) {
-        return refuse(request, pe_count, "there are", limits.capacity_bytes, limits.source);
+        return refuse_request(request, pe_count, "there are", limits.capacity_bytes, limits.source);
     }
     if (is_locked && (wanted > limits.free_bytes)) {
-        return refuse(request, pe_count, "are free to be locked", limits.free_bytes, limits.source);
+        return refuse_request(request, pe_count, "are free to be locked", limits.free_bytes,
+                              limits.source);
     }
     return MEMSPAN_OK;
 }

@@ -13,8 +13,8 @@ memspan_status_t msp_partition_capacity_check(const struct msp_partition_request
                                               int pe_count,
                                               const struct msp_partition_placement *placement);
 
-/* What one PE touches of the host's ordinary pages when it uses all of the partition; 0 for a
- * driver's block and for reserved huge pages. */
+/* The host's ordinary pages that one PE touches when it uses all of the partition, in bytes; 0 for
+ * a driver's block and for reserved huge pages. */
 uint64_t msp_partition_capacity_use(const struct msp_partition_request *request,
                                     const struct msp_partition_placement *placement);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* info.c: what is said of partitions. */
+/* info.c: descriptions of partitions. */
 
 #include "shmem/network/region.h"
 #include "shmem/option.h"
@@ -16,7 +16,7 @@ static const struct msp_partition_record *record_of(const struct msp_partition *
     return partition->memory;
 }
 
-/* Of memory that peers map, or that its PE serves: waits ask the service too. */
+/* Of memory that peers map, or that its PE serves: waits call the service too. */
 static long capabilities_for(bool is_mapped, bool host_touches)
 {
     long capabilities = SHMEMX_CAP_RMA | SHMEMX_CAP_COLLECTIVES | SHMEMX_CAP_ATOMICS;

@@ -79,7 +79,8 @@ static void drop_segment(struct msp_partition_memory *memory)
     }
 }
 
-/* What shmem_align() can promise: the boundary that the base lies on, where all PEs have the same.
+/* The largest alignment of shmem_align(): the boundary that the base lies on, where all PEs have
+ * the same.
  */
 static size_t alignment_of(const struct msp_segment *segment)
 {

@@ -9,7 +9,7 @@
 
 struct msp_partition_memory {
     int segment;
-    struct msp_partition_placement placement; /* what became of the request */
+    struct msp_partition_placement placement; /* the result of the request */
     size_t align_bytes;                       /* of the segment's base, in every PE */
     void *block;                              /* libmemspan's; NULL: a file */
     void *imported; /* the address that imports were made with; NULL: none */
@@ -22,7 +22,7 @@ memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            struct msp_partition_memory *memory_p);
 void msp_partition_memory_give_back(struct msp_partition_memory *memory);
 
-/* What was asked for and what was given: struct msp_partition's memory member. */
+/* The request and the result: struct msp_partition's memory member. */
 struct msp_partition_record {
     struct msp_partition_request request;
     struct msp_partition_memory memory;

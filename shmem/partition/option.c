@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* option.c: from the text of variables to what is wanted.
+/* option.c: from the text of variables to requests.
  *
  * A variable's value is read from left to right, trait by trait; a word is looked up among the
  * words of its trait alone, so that "P" may be a policy and a kind. */
@@ -81,7 +81,7 @@ static const char *shown(const struct piece *piece, char *buffer, size_t size)
     return buffer;
 }
 
-static memspan_status_t refuse(const struct piece *piece, const char *what, const char *help)
+static memspan_status_t refuse_piece(const struct piece *piece, const char *what, const char *help)
 {
     char text[48];
 
@@ -90,7 +90,7 @@ static memspan_status_t refuse(const struct piece *piece, const char *what, cons
     return msp_error_hint("%s", help);
 }
 
-/* What a name and the letters that are reserved for it make of a piece. */
+/* How a piece matches a name and the letters that are reserved for it. */
 enum match { NO_MATCH, BEGINS, IS_NAME };
 
 static enum match match_name(const char *name, const char *letters, const struct piece *piece)
@@ -156,7 +156,7 @@ static memspan_status_t refuse_kind(const struct piece *piece)
     }
     snprintf(help + strlen(help), sizeof help - strlen(help),
              "; those of devices with @ and a number");
-    return refuse(piece, "is no kind of memory, or may be several", help);
+    return refuse_piece(piece, "is no kind of memory, or may be several", help);
 }
 
 /* ---- values ---- */
@@ -166,10 +166,10 @@ static memspan_status_t read_size(const struct piece *piece, uint64_t *size_p)
     uint64_t size;
 
     if (!msp_text_to_size(piece->text, piece->length, &size)) {
-        return refuse(piece, "is no size", size_help);
+        return refuse_piece(piece, "is no size", size_help);
     }
     if (size == 0) {
-        return refuse(piece, "is a size of 0", "give at least a page");
+        return refuse_piece(piece, "is a size of 0", "give at least a page");
     }
     *size_p = size;
     return MEMSPAN_OK;
@@ -180,8 +180,8 @@ static memspan_status_t read_page_size(const struct piece *piece, uint64_t *size
     memspan_status_t status = read_size(piece, size_p);
 
     if ((status == MEMSPAN_OK) && ((*size_p & (*size_p - 1)) != 0)) {
-        return refuse(piece, "is no power of two, as page sizes are",
-                      "4k, 64k, 2m and 1g are usual ones");
+        return refuse_piece(piece, "is no power of two, as page sizes are",
+                            "4k, 64k, 2m and 1g are usual ones");
     }
     return status;
 }
@@ -193,16 +193,17 @@ static memspan_status_t read_device(const struct piece *piece,
     static const char local[] = "local";
 
     if (kind->source == MSP_KIND_PAGES) {
-        return refuse(piece, "names a device for a kind that has none",
-                      "leave out @ and what follows it");
+        return refuse_piece(piece, "names a device for a kind that has none",
+                            "leave out @ and what follows it");
     }
     if ((piece->length == sizeof local - 1) &&
         (strncasecmp(piece->text, local, piece->length) == 0)) {
         return MEMSPAN_OK;
     }
     if (!read_number(piece->text, piece->length, &request->device)) {
-        return refuse(piece, "is no device",
-                      "after @ write a number, or local for one by the PE's place on its node");
+        return refuse_piece(
+            piece, "is no device",
+            "after @ write a number, or local for one by the PE's place on its node");
     }
     request->has_device = true;
     return MEMSPAN_OK;
@@ -236,7 +237,7 @@ static memspan_status_t read_policy(const struct piece *piece,
     const struct word *word = FIND_WORD(policy_words, piece);
 
     if (word == NULL) {
-        return refuse(piece, "is no policy", policies_help);
+        return refuse_piece(piece, "is no policy", policies_help);
     }
     request->policy     = (shmemx_policy_t)word->value;
     request->has_policy = true;
@@ -272,17 +273,17 @@ static memspan_status_t read_element(const struct piece *element, bool is_first,
         name.length = (size_t)(equals - element->text);
         word        = FIND_WORD(trait_words, &name);
         if ((word == NULL) || (word->text[name.length] != '\0')) {
-            return refuse(&name, "is no trait", traits_help);
+            return refuse_piece(&name, "is no trait", traits_help);
         }
         trait        = (enum trait)word->value;
         value.text   = equals + 1;
         value.length = element->length - name.length - 1;
     } else if (!is_first) {
-        return refuse(element, "is no trait with a value; a bare size may stand first only",
-                      traits_help);
+        return refuse_piece(element, "is no trait with a value; a bare size may stand first only",
+                            traits_help);
     }
     if ((*seen & (1u << trait)) != 0) {
-        return refuse(element, "gives a trait once more", traits_help);
+        return refuse_piece(element, "gives a trait once more", traits_help);
     }
     *seen |= 1u << trait;
     return read_trait(trait, &value, request);

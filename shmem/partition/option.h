@@ -2,13 +2,14 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_OPTION_H
 #define MEMSPAN_SHMEM_PARTITION_OPTION_H
 
-/* What the environment asks for: one variable a partition.
+/* Requests of the environment: one variable a partition.
  *
  *     SHMEM_SYMMETRIC_PARTITION<id>=<size>{:<trait>}, or <trait>{:<trait>} with a SIZE
  *     trait   SIZE=<size>  PGSIZE=<size>  KIND=<kind>[@<device>]  POLICY=<policy>
  *
  * Names and words in either case; words may be cut short where only one begins so. Reading changes
- * nothing but what is passed; errors say the variable, where in it, and what may stand there. */
+ * nothing but its arguments; errors name the variable, the position in it, and the words that may
+ * stand there. */
 
 #include "shmem/error.h"
 #include <shmemx.h>
@@ -19,7 +20,7 @@ enum {
     MSP_PARTITION_VARIABLE_BYTES = 40,
 };
 
-/* One partition, as it is wanted. */
+/* The request for one partition. */
 struct msp_partition_request {
     int id;
     char variable[MSP_PARTITION_VARIABLE_BYTES]; /* whose it is, for messages */
@@ -42,17 +43,17 @@ struct msp_partition_requests {
     const char *default_why;
 };
 
-/* What is not in the partitions' own variables (option.h). */
+/* The settings outside of the partitions' own variables (option.h). */
 struct msp_partition_rules {
     uint64_t symmetric_size_bytes;
     bool has_symmetric_size;
     const char *symmetric_size_name; /* the variable that set it */
     int max_count;
-    int default_id; /* -1: not said */
+    int default_id; /* -1: not given */
     bool is_strict;
 };
 
-/* The value of one variable: defaults for what it does not say. */
+/* The value of one variable: defaults for the traits that it lacks. */
 memspan_status_t msp_partition_request_parse(const char *variable, int id, const char *text,
                                              struct msp_partition_request *request_p);
 

@@ -107,7 +107,7 @@ static void say_fallback(const struct msp_partition_request *request,
 }
 
 /* Memory that only some of its PEs touch, or never all of, may be larger than the machine: that is
- * said, not refused. */
+ * logged, not refused. */
 static void say_beyond_memory(const char *variable, uint64_t bytes, int pe_count)
 {
     static int key;
@@ -200,7 +200,7 @@ static uint64_t digest_of(const struct msp_partition_requests *requests, int id)
     return 0;
 }
 
-/* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
+/* The first variable that not all PEs have with the same meaning, and the PE that differs. */
 static memspan_status_t compare_requests(const struct msp_partition_requests *requests)
 {
     struct msp_team *job = msp_team_job();
@@ -357,8 +357,8 @@ static memspan_status_t find_place(struct msp_team *team, int *id_p, int *place_
 {
     int place;
 
-    /* Teams that share PEs make spaces at different times: each looks for what all its members
-     * have free, from the top. A vote a try; the first succeeds but for such teams. */
+    /* Teams that share PEs make spaces at different times: each looks for a number that all its
+     * members have free, from the top. A vote a try; the first succeeds but for such teams. */
     for (place = MSP_PARTITION_MAX - 1; place >= 0; place--) {
         int id = MSP_PARTITION_ID_MAX - (MSP_PARTITION_MAX - 1 - place);
 

@@ -4,8 +4,8 @@
 
 /* Partitions: symmetric heaps of one kind of memory each.
  *
- * A partition is a segment (where its memory is) and a symmetric heap (which of it is in use).
- * Which there are says the environment at shmem_init(), or a team at run time. */
+ * A partition is a segment (where its memory is) and a symmetric heap (which of it is in use). The
+ * environment at shmem_init(), or a team at run time, decides which there are. */
 
 #include "core/symmetric/symmetric_heap.h"
 #include "shmem/team.h"
@@ -24,7 +24,7 @@ struct msp_partition {
     int segment; /* its index */
     int team;    /* index of the team that allocates from it; 1: the world */
     struct msp_symmetric_heap *heap;
-    void *memory; /* memory.c's own: the request, and what was given */
+    void *memory; /* memory.c's own: the request, and the result */
 };
 
 /* The partition with that number (or the default one); NULL when there is none. */
@@ -36,10 +36,10 @@ const char *msp_partition_default_why(void);
 /* The one that an address lies in; NULL: none. */
 struct msp_partition *msp_partition_of(const void *address);
 
-/* True when no variable of its own made it: SHMEM_SYMMETRIC_SIZE is what to raise. */
+/* True when no variable of its own made it: SHMEM_SYMMETRIC_SIZE is the variable to raise. */
 bool msp_partition_is_default_sized(const struct msp_partition *partition);
 
-/* All that the environment asks for; every PE calls. An error record and the same failure
+/* All partitions of the environment; every PE calls. An error record and the same failure
  * everywhere, or partitions. Also opens the arena. */
 memspan_status_t msp_partition_open(void);
 void msp_partition_close(void);
@@ -48,8 +48,8 @@ void msp_partition_close(void);
 int msp_partition_ids(int *ids, int capacity);
 /* Everything but the size of the structure. MEMSPAN_ERR_NOT_FOUND. */
 memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p);
-/* The index-th that the environment asks for, as it would be: needs no job. MEMSPAN_ERR_NOT_FOUND
- * beyond the last; another error and what was asked for where it cannot be had. */
+/* The index-th request of the environment, as it would be placed: needs no job.
+ * MEMSPAN_ERR_NOT_FOUND beyond the last; another error and the request where it cannot be had. */
 memspan_status_t msp_partition_foresee(int index, shmemx_partition_info_t *info_p);
 /* "SHMEM_SYMMETRIC_PARTITION1", or the name that a space was given. NULL: there is none. */
 const char *msp_partition_name(int id);
@@ -60,7 +60,7 @@ memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_
                                       int *id_p);
 memspan_status_t msp_partition_destroy(int id);
 
-/* What there is, a line each, to standard output (SHMEM_INFO). */
+/* The partitions, a line each, to standard output (SHMEM_INFO). */
 void msp_partition_print(void);
 
 #endif /* MEMSPAN_SHMEM_PARTITION_PARTITION_H */

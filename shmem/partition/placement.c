@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* placement.c: what a machine has for each kind of partition.
+/* placement.c: a machine's memory for each kind of partition.
  *
  * Host kinds are pages of the host's shared file, bound to NUMA nodes. Pinned, managed and coherent
  * ones are such pages too, so that the other PEs map them: locked, and imported into the driver of
@@ -219,7 +219,7 @@ static uint64_t huge_available(const struct msp_partition_placement *placement)
     return (there < all) ? there : all;
 }
 
-/* The size of pages that there are which is nearest to what is wanted, by factors of two. */
+/* The existing page size that is nearest to the requested one, by factors of two. */
 static size_t nearest_page(size_t wanted)
 {
     size_t small = msp_page_size();
@@ -299,7 +299,7 @@ static memspan_status_t place_pages(const struct msp_partition_request *request,
 
 /* ---- devices ---- */
 
-/* What the OpenMP runtime of this process answers; -1 when there is none. */
+/* The result of this process's OpenMP runtime; -1 when there is none. */
 static int ask_openmp(const char *name)
 {
     int (*call)(void);
@@ -489,7 +489,7 @@ static memspan_status_t place_device(const struct msp_partition_request *request
 static memspan_status_t place_pinned(const struct msp_partition_request *request, int local_count,
                                      struct msp_partition_placement *placement)
 {
-    const int room          = (int)(sizeof placement->imports / sizeof placement->imports[0]);
+    const int capacity      = (int)(sizeof placement->imports / sizeof placement->imports[0]);
     memspan_status_t status = place_nodes(request, local_count, placement);
     int i;
 
@@ -500,7 +500,7 @@ static memspan_status_t place_pinned(const struct msp_partition_request *request
 
         if ((memspan_device_at(i, &number) == MEMSPAN_OK) &&
             ((placement->device < 0) || (placement->device == number)) &&
-            reaches_pages(number, &imports) && imports && (placement->import_count < room)) {
+            reaches_pages(number, &imports) && imports && (placement->import_count < capacity)) {
             placement->imports[placement->import_count++] = number;
         }
     }

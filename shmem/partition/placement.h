@@ -2,9 +2,8 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
 #define MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
 
-/* From what is wanted to what this machine has for it: which nodes, which device, which pages.
- * Takes no memory and needs no job, so that it can be asked beforehand. Drivers are opened for
- * kinds of devices alone. */
+/* From a request to a placement on this machine: nodes, device, pages. Takes no memory and needs no
+ * job, so that it can be queried beforehand. Drivers are opened for kinds of devices alone. */
 
 #include "shmem/partition/option.h"
 
@@ -21,14 +20,14 @@ struct msp_partition_placement {
     bool is_shareable;    /* of a block: its driver opens it for other processes */
     unsigned device_kind; /* memspan_kind_t, of a block */
     size_t page_size_bytes;
-    int bind_mode; /* mbind()'s; 0: pages go where the process's policy says */
+    int bind_mode; /* mbind()'s; 0: pages go by the process's policy */
     unsigned long bind_nodes[MSP_PARTITION_NODE_WORDS];
     char resource[48];
     char why[256]; /* one sentence */
 };
 
 /* @p local_index: the PE's place on its host; @p local_count: PEs of the host that will use it. An
- * error record where it cannot be had as it is wanted. */
+ * error record where the request cannot be satisfied. */
 memspan_status_t msp_partition_place(const struct msp_partition_request *request, int local_index,
                                      int local_count, struct msp_partition_placement *placement_p);
 

@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_SPACE_H
 #define MEMSPAN_SHMEM_PARTITION_SPACE_H
 
-/* Spaces: what a program is given for partitions that a team makes while the job runs, and for the
- * default one. A space is requests first; attached to a team it has a partition, whose number it
- * answers to everywhere else.
+/* Spaces: handles of partitions that a team makes while the job runs, and for the default one. A
+ * space is requests first; attached to a team it has a partition, whose number it answers to
+ * everywhere else.
  *
  * And memory of the program's own: registered (a record), or made symmetric (a segment without a
  * heap), or the whole heap, given before shmem_init() is over.
@@ -34,7 +34,7 @@ const shmemx_space_config_t *msp_symmetric_space_config(shmemx_space_t space);
 /* By the name of its variable, its space's name, or its number as text; MSP_PARTITION_NONE. */
 int msp_partition_by_name(const char *name);
 
-/* Local: known to the library, no more; device memory is found by asking its driver anyway. */
+/* Local: recorded by the library, no more; device memory is found by its driver anyway. */
 int msp_buffer_register(void *address, size_t size_bytes);
 int msp_buffer_unregister(void *address);
 void msp_buffer_unregister_all(void);
@@ -47,7 +47,7 @@ int msp_buffer_unregister_symmetric(void *address, size_t size_bytes);
  * ours: the program divides it. @p type: SHMEMX_EXTERNAL_HEAP_*; @p index: of the device. */
 int msp_partition_use_external(void *base, size_t size_bytes, int type, int index);
 
-/* At the start: what was brought (all PEs the same size, 0: nothing) becomes symmetric. */
+/* At the start: the memory given (all PEs the same size, 0: none) becomes symmetric. */
 size_t msp_symmetric_space_external(void);
 memspan_status_t msp_symmetric_space_open(void);
 void msp_symmetric_space_close(void); /* at the end: those that are left */

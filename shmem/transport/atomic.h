@@ -66,7 +66,7 @@ uint64_t msp_atomic_slow(const char *call, const struct msp_context *context,
                          enum msp_atomic operation, const void *dest, size_t size_bytes,
                          uint64_t value, uint64_t condition, int pe) __attribute__((cold));
 
-/* The same, complete after quiet: old bits to @p fetch then, NULL: they are not wanted. */
+/* The same, complete after quiet: old bits to @p fetch then, NULL: they are not needed. */
 void msp_atomic_post_slow(const char *call, const struct msp_context *context,
                           enum msp_atomic operation, const void *dest, size_t size_bytes,
                           uint64_t value, uint64_t condition, int pe, void *fetch)

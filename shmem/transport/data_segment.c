@@ -45,8 +45,8 @@ static struct {
 static void *fork_copy;
 static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fork is under way */
 
-/* A piece that is not next to those before takes their place: linkers that make several put what is
- * read-only later first, and what lies between them is not ours. */
+/* A piece that is not next to those before takes their place: linkers that make several put the one
+ * first that becomes read-only later, and memory between them is not ours. */
 static void add_piece(struct range *range, struct piece piece, size_t near_bytes)
 {
     bool is_next = (range->count > 0) && (range->count < PIECES_MAX) &&
@@ -64,7 +64,7 @@ static void add_piece(struct range *range, struct piece piece, size_t near_bytes
 static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct range *range = argument;
-    uintptr_t read_only = 0; /* where what becomes read-only after relocation ends */
+    uintptr_t read_only = 0; /* the end of the part that becomes read-only after relocation */
     size_t page         = msp_page_size();
     int i;
 
@@ -93,9 +93,9 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-/* ---- copying what is there ----
+/* ---- copying the variables ----
  *
- * By the kernel: it copies whole pages as they are, also what a sanitizer keeps between variables.
+ * By the kernel: it copies whole pages as they are, also a sanitizer's data between variables.
  */
 
 static bool write_pages(uintptr_t first, size_t size_bytes)
@@ -162,7 +162,7 @@ static bool write_touched(uintptr_t first, size_t size_bytes)
     return all_written;
 }
 
-/* A private copy of the shared pages; NULL when there is no room. */
+/* A private copy of the shared pages; NULL when there is no space. */
 static void *copy_private(void)
 {
     size_t size = data.range.end - data.range.first;
@@ -200,7 +200,7 @@ static bool put_in_place(void *copy)
            (long)data.range.first;
 }
 
-/* ---- what is not in it ---- */
+/* ---- variables that are not in it ---- */
 
 static int find_constant(struct dl_phdr_info *info, size_t size, void *argument)
 {
@@ -277,8 +277,8 @@ static bool write_all(const struct range *range)
     return all_written;
 }
 
-/* Copy this PE's pages to its part of the file, and map that part where they were. What other
- * threads write to variables at this moment is lost: shmem_init() is no place for that. */
+/* Copy this PE's pages to its part of the file, and map that part where they were. Writes of other
+ * threads to variables at this moment are lost: shmem_init() is no place for that. */
 static memspan_status_t share(struct msp_segment *segment, char *window)
 {
     const struct range *range = &data.range;

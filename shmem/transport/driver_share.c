@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver_share.c: tokens of drivers, and what they opened. A failure is remembered too, so that the
- * path to a peer's memory does not change. */
+/* driver_share.c: tokens of drivers, and the memory opened by them. A failure is remembered too, so
+ * that the path to a peer's memory does not change. */
 
 #include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"

@@ -16,15 +16,16 @@ struct msp_driver_token {
 
 extern const struct msp_transport msp_transport_driver_share MSP_HIDDEN;
 
-/* Peers may open this PE's segment, if the driver of @p device can share it. Before they know of
- * it.
+/* Peers may open this PE's segment, if the driver of @p device can share it. Before they have its
+ * token.
  */
 void msp_driver_share_offer(int segment, int device);
 
 /* Where memspan_copy() reaches the target, opened at first use; NULL: nowhere. */
 char *msp_driver_share_address(const struct msp_target *target);
 
-/* Close what this PE has opened of its peers: one segment's, before any of them retires it; all. */
+/* Close the memory of peers that this PE has opened: one segment's, before any of them retires it;
+ * all. */
 void msp_driver_share_forget(int segment);
 void msp_driver_share_close(void);
 

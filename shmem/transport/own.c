@@ -76,7 +76,7 @@ void msp_own_put(const char *call, void *own, const void *data, size_t size_byte
     } else if (is_word(own, size_bytes)) {
         (void)msp_atomic_apply(MSP_ATOMIC_SET, own, size_bytes, msp_bits_of(data, size_bytes), 0);
     } else {
-        atomic_thread_fence(memory_order_release); /* what was put before is seen before */
+        atomic_thread_fence(memory_order_release); /* earlier puts are seen before */
         msp_rma_move(call, own, data, size_bytes);
     }
     msp_own_order();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* owner.c: the owner-served transport: memory that other PEs of the host cannot map.
  *
- * Each PE that has such memory runs a thread, its service, which executes what others request
+ * Each PE that has such memory runs a thread, its service, which executes requests of others
  * through a ring buffer in its slot of the control memory: cells, each with space for a piece of
- * data, used in the order of tickets. A cell's turn says where its ticket is:
+ * data, used in the order of tickets. A cell's turn is the state of its ticket:
  *
  *     turn == ticket          free for the PE that drew the ticket
  *     turn == ticket + 1      requested; the service executes in the order of tickets
@@ -244,7 +244,7 @@ void msp_owner_close(void)
     if (service_runs) {
         struct ring *ring = ring_of(msp_job.local_index);
 
-        /* No PE frees what another still has open. */
+        /* No PE frees memory that another still has open. */
         msp_driver_share_close();
         msp_host_barrier();
         atomic_store(&ring->ends, true);

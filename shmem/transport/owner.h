@@ -15,7 +15,7 @@ void msp_owner_retire(int segment);
 /* Ends the service. All PEs of the host call, with nothing outstanding. */
 void msp_owner_close(void);
 
-/* Where the PE with that local index tells others how its driver opens the segment
+/* The place where the PE with that local index has its driver's token of the segment for others
  * (driver_share.h); NULL: there is no such place. */
 struct msp_driver_token *msp_owner_token(int local_index, const struct msp_segment *segment);
 

@@ -11,8 +11,8 @@
  *         msp_peer_notify(index, dest, sizeof *dest);
  *     }
  *
- * and takes a target (transport.h) where there is no such address, which also says what is wrong
- * with the arguments. */
+ * and takes a target (transport.h) where there is no such address, which also reports wrong
+ * arguments. */
 
 #include "shmem/control/memory.h"
 #include "shmem/transport/transport.h"

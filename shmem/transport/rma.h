@@ -43,8 +43,8 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
     }
 }
 
-/* After a get: what the PE loads next is no older than what was got, also on processors that load
- * out of order. A program that has got a flag then gets what was put before it. x86-64 loads in
+/* After a get: the PE's next loads are no older than the data it got, also on processors that load
+ * out of order. A program that has got a flag then gets the data put before it. x86-64 loads in
  * order; a fence for the compiler alone would cost the copy its tail call. */
 static inline void msp_rma_got(void)
 {

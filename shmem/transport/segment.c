@@ -2,8 +2,8 @@
 /* segment.c: the arena, and segments in it or outside.
  *
  * The addresses of the arena are tried where nothing else is put by the system, by sanitizers or by
- * drivers; all PEs must get the same ones, or each takes what it gets: then addresses
- * differ between PEs and everything else stays as it is. */
+ * drivers; all PEs must get the same ones, or each takes its own: then addresses differ between PEs
+ * and everything else stays as it is. */
 
 #include "shmem/transport/segment.h"
 #include "shmem/control/agree.h"
@@ -47,7 +47,8 @@ static const uintptr_t candidates[] = {
 #endif
 };
 
-/* The address is a hint: the thread sanitizer moves what is not where it expects programs. */
+/* The address is a hint: the thread sanitizer moves mappings that are not where it expects
+ * programs. */
 static void *reserve(uintptr_t address, size_t size_bytes)
 {
     void *got = mmap((void *)address, size_bytes, PROT_NONE,
@@ -78,7 +79,7 @@ static void *reserve_common(size_t size_bytes)
     return NULL;
 }
 
-/* Each PE its own, on a boundary of the unit: huge pages ask for it. NULL in all PEs if in one. */
+/* Each PE its own, on a boundary of the unit: huge pages need it. NULL in all PEs if in one. */
 static void *reserve_apart(size_t size_bytes, size_t align_bytes)
 {
     char *got    = reserve(0, size_bytes + align_bytes);
@@ -114,8 +115,8 @@ static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned sha
 }
 
 /* Under a limit on address space the arena is not all that is needed: windows on the copies of all
- * PEs, and what the program and the heaps' records take. The same answer in all PEs. */
-static bool leaves_room(size_t total_bytes)
+ * PEs, and the addresses of the program and the heaps' records. The same answer in all PEs. */
+static bool leaves_addresses(size_t total_bytes)
 {
     size_t windows_bytes = total_bytes * ((size_t)msp_job.local_count + 1);
     void *probe          = reserve(0, windows_bytes + ((size_t)256 << 20));
@@ -151,7 +152,7 @@ memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes)
     for (shift++; (got == NULL) && (shift > tight);) {
         size_bytes = (size_t)MSP_ARENA_UNITS << --shift;
         got        = reserve_arena(shift);
-        if ((got != NULL) && (shift > tight) && !leaves_room(total_bytes)) {
+        if ((got != NULL) && (shift > tight) && !leaves_addresses(total_bytes)) {
             munmap(got, size_bytes);
             got = NULL;
         }
@@ -234,7 +235,7 @@ static memspan_status_t map_both(int index, int fd)
     void *window;
 
     /* Of huge pages a mapping without that flag makes sure of its share: too few are an error here
-     * instead of a signal later. For others it says nothing. */
+     * instead of a signal later. It does not concern others. */
     own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                fd, (off_t)(segment->stride_bytes * (size_t)msp_job.local_index));
     window = (own != MAP_FAILED)
@@ -285,8 +286,8 @@ static memspan_status_t find_index(struct msp_team *team, unsigned *index_p)
 }
 
 /* Addresses that are free in all members. */
-static memspan_status_t find_room(struct msp_team *team, const char *name, size_t stride_bytes,
-                                  unsigned *unit_p)
+static memspan_status_t find_units(struct msp_team *team, const char *name, size_t stride_bytes,
+                                   unsigned *unit_p)
 {
     size_t unit_bytes = (size_t)1 << msp_arena.shift;
     size_t units      = (stride_bytes + unit_bytes - 1) >> msp_arena.shift;
@@ -331,7 +332,7 @@ memspan_status_t msp_segment_create(struct msp_team *team, const char *name, siz
 
     status = find_index(team, &index);
     if (status == MEMSPAN_OK) {
-        status = find_room(team, name, stride, &unit);
+        status = find_units(team, name, stride, &unit);
     }
     if (status == MEMSPAN_OK) {
         status = msp_agree_share_file(team, name, stride * (size_t)msp_job.local_count,
@@ -390,7 +391,7 @@ memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t siz
     return MEMSPAN_OK;
 }
 
-/* Fast paths know runs of PEs that begin with the host's first; others take the slow path. */
+/* Fast paths serve runs of PEs that begin with the host's first; others take the slow path. */
 void msp_segment_limit(int index, const struct msp_team *team)
 {
     struct msp_segment *segment = &msp_segments[index];

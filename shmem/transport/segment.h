@@ -11,8 +11,8 @@
  *     peer's address = address + to_window + i * stride_bytes
  *
  * Segments other than the data segment lie in the arena: one range of addresses, the same in every
- * PE where that can be had, divided into units; a byte a unit says whose it is. So the segment of
- * an address costs the same however many there are. Memory at addresses of its driver's choice is
+ * PE where that can be had, divided into units; a byte a unit names its owner. So the segment of an
+ * address costs the same however many there are. Memory at addresses of its driver's choice is
  * outside, and found by comparing (msp_segment_find).
  *
  * Threads: segments are made and ended by collective calls; everything else only reads. */
@@ -55,13 +55,13 @@ struct msp_arena {
 extern struct msp_arena msp_arena MSP_HIDDEN;
 extern struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_HIDDEN;
 
-/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
- * for others later. Every PE calls it with the same sizes. */
+/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and
+ * space for others later. Every PE calls it with the same sizes. */
 memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes);
 void msp_arena_close(void);
 
 /* A segment of @p size_bytes in the arena, zeros, for the members of a team; collective over it,
- * with the same arguments. Those of one host share a file. @p page_bytes: pages wanted (0:
+ * with the same arguments. Those of one host share a file. @p page_bytes: size of pages (0:
  * ordinary). */
 struct msp_team;
 memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
@@ -80,7 +80,7 @@ memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const
 void msp_segment_limit(int index, const struct msp_team *team);
 bool msp_segment_has_pe(const struct msp_segment *segment, int pe);
 
-/* End it; all who made it call. Unmaps what msp_segment_create() mapped. */
+/* End it; all who made it call. Unmaps the mappings of msp_segment_create(). */
 void msp_segment_destroy(int index);
 
 /* The executable's data as segment MSP_SEGMENT_DATA; undone at the end. */

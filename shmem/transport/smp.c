@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* smp.c: what the fast path leaves of mapped memory: PEs that are not one run of numbers, buffers
- * that the host cannot touch, this PE itself. Everything is complete when it returns. */
+/* smp.c: operations on mapped memory that the fast path does not serve: PEs that are not one run of
+ * numbers, buffers that the host cannot touch, this PE itself. Everything is complete when it
+ * returns. */
 
 #include "shmem/transport/smp.h"
 #include "shmem/transport/own.h"

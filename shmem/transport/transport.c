@@ -182,7 +182,7 @@ void msp_target_put_signal(const struct msp_target *target, const void *source, 
         return;
     }
     msp_target_put(target, source, size_bytes, 0);
-    /* Another path overtakes what is only ordered on this one. */
+    /* Another path overtakes operations that are only ordered on this one. */
     target->transport->order(target->context, target->transport != signal->transport);
     post(signal, adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET, value);
 }

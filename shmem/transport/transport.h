@@ -39,8 +39,8 @@
  * to the owner, which executes them (own.h); all operations on one word then take that path.
  *
  * Progress. Operations of this PE, and those of others on its memory, advance without a call: by a
- * thread where they need one. Waits and polls call progress() all the same, as they see what
- * arrives sooner.
+ * thread where they need one. Waits and polls call progress() all the same, as they see arrivals
+ * sooner.
  *
  * Memory. The owner of a segment registers it; the transport fetches addresses and keys of peers
  * itself. Any put, get or atomic() takes memory that the host cannot touch, at both ends. Local
@@ -126,7 +126,7 @@ struct msp_transport {
     memspan_status_t (*context_open)(unsigned context, long options);
     void (*context_close)(unsigned context);
     /* True when anything has happened. @p is_wait: the caller looks for that now, and calls again
-     * or left() afterwards; what does not hurry may be put off. */
+     * or left() afterwards; work that is not urgent may be put off. */
     bool (*progress)(bool is_wait);
     void (*left)(void);
     /* A thread of this PE is about to sleep on its doorbell, and has announced it. */
@@ -174,7 +174,7 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
 void msp_target_store(const struct msp_target *target, uint64_t value);
 void msp_target_add(const struct msp_target *target, uint64_t value);
 
-/* Advance what the transport to other hosts has to do here. */
+/* Advance the work of the transport to other hosts. */
 static inline void msp_transport_progress(void)
 {
     if (msp_job.transport != NULL) {

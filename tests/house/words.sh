@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# words.sh [--count]: no retired word (retired_words.txt) is in sources, scripts, manual pages or documents. The
-# glossary and the recorded results of bench are left out. --count prints a table, words by rooms.
+# words.sh [--count]: no retired word (retired_words.txt) is in sources, scripts, manual pages or documents, also
+# where a line ends between its words. The glossary and the recorded results of bench are left out. --count prints a
+# table, words by rooms.
 set -eu
 cd "$(dirname "$0")/../.."
 house=tests/house
@@ -9,7 +10,8 @@ house=tests/house
 files() {
     find ./*.md CMakeLists.txt include core backends shmem cmd bench tests cmake -path bench/results -prune -o -type f \( \
         -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.md' -o -name '*.[1-9]' -o -name '*.sh' -o -name '*.cmake' \
-        -o -name CMakeLists.txt -o -path cmake/bootstrap \) ! -path "$house/words.sh" -print | sed 's|^\./||' | sort
+        -o -name CMakeLists.txt -o -path cmake/bootstrap \) ! -path "$house/words.sh" \
+        ! -path core/GLOSSARY.md -print | sed 's|^\./||' | sort
 }
 
 files | xargs awk -v count="${1-}" -v list="$house/retired_words.txt" '
@@ -33,32 +35,68 @@ BEGIN {
     }
     if (n < 10) { print "retired_words.txt has no words"; failed = 1; exit }
 }
-FNR == 1 {
-    here = room(FILENAME); rooms[here] = 1; skipped = 0
-    for (i = 1; i <= n; i++) { asked[i] = (files[i] == "") || ((FILENAME ~ files[i]) == only[i]) }
+# The text of a line: no mark of a comment or of a string literal at its ends.
+function bare(line) {
+    sub(/^[ \t]*(\/?\*+|\/\/+|#+|\.\\")?[ \t]*"?/, "", line)
+    sub(/["*\/ \t]+$/, "", line)
+    return line
 }
-FILENAME == "ARCHITECTURE.md" && /^## / { skipped = /^## Words/ }
-skipped { next }
-FILENAME ~ /\.md$/ { gsub(/`[^`]*`/, "`") } # code that is quoted is looked at where it stands
-{
-    lower = tolower($0)
+function dots(n,    s) {
+    for (s = ""; n > 0; n--) { s = s "." }
+    return s
+}
+# Words of `line` that begin in it, read with two words of the lines before and after.
+function check(file, number, before, line, after,    i, rest, cut, start, end, at, all, lower, part) {
+    i = split(before, part, " ")
+    before = part[i - 1] " " part[i]
+    split(after, part, " ")
+    after = part[1] " " part[2]
+    start = length(before) + 2
+    end = start + length(line)
+    all = before " " line " " after
+    lower = tolower(all)
     for (i = 1; i <= n; i++) {
         if (!asked[i]) { continue }
-        rest = exact[i] ? $0 : lower
+        rest = exact[i] ? all : lower
         if (rest !~ word[i]) { continue }
-        if (text[i] != "") { gsub(text[i], ".", rest) }
+        while ((text[i] != "") && match(rest, text[i])) {
+            rest = substr(rest, 1, RSTART - 1) dots(RLENGTH) substr(rest, RSTART + RLENGTH)
+        }
+        cut = 0
         while (match(rest, pattern[i])) {
-            found[i, here]++; total[here]++
-            if (count != "--count") {
-                failed = 1
-                printf "%s:%d: \"%s\": say %s\n", FILENAME, FNR, substr(rest, RSTART, RLENGTH), term[i]
+            at = cut + RSTART + (substr(rest, RSTART, 1) ~ /[^A-Za-z]/)
+            if ((at >= start) && (at < end)) {
+                found[i, here]++; total[here]++
+                if (count != "--count") {
+                    failed = 1
+                    printf "%s:%d: \"%s\": say %s\n", file, number, substr(rest, RSTART, RLENGTH), term[i]
+                }
             }
+            cut += RSTART + RLENGTH - 2
             rest = substr(rest, RSTART + RLENGTH - 1)
             if (length(rest) < 2) { break }
         }
     }
 }
+function flush(after) {
+    if (number > 0) { check(file, number, before, line, after) }
+    before = line
+}
+FNR == 1 {
+    flush("")
+    before = ""; number = 0
+    file = FILENAME; here = room(FILENAME); rooms[here] = 1
+    for (i = 1; i <= n; i++) { asked[i] = (files[i] == "") || ((FILENAME ~ files[i]) == only[i]) }
+}
+{
+    next_line = $0
+    if (file ~ /\.md$/) { gsub(/`[^`]*`/, "`", next_line) } # code that is quoted is looked at where it stands
+    next_line = bare(next_line)
+    if (FNR > 1) { flush(next_line) }
+    line = next_line; number = FNR
+}
 END {
+    flush("")
     if (failed) { exit 1 }
     if (count == "--count") {
         printf "%-52s", "word"

@@ -658,9 +658,9 @@ Test(symmetric_heap, the_check_sees_planted_damage)
     EXPECT_SEEN(slab->block, slab->block + 1);
     EXPECT_SEEN(slab->page, slab->page + 1);
     EXPECT_SEEN(slab->before, 1);
-    EXPECT_SEEN(class->with_room, 0);
+    EXPECT_SEEN(class->partial, 0);
     EXPECT_SEEN(slabs->classes[2].empty, 0);
-    EXPECT_SEEN(slabs->classes[5].with_room, class->with_room);
+    EXPECT_SEEN(slabs->classes[5].partial, class->partial);
     EXPECT_SEEN(slabs->empty_count, 0);
     slab->objects[slab->made] =
         MSP_SYMMETRIC_LIVE; /* words of objects never allocated mean nothing */

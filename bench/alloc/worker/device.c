@@ -151,8 +151,8 @@ static size_t largest_block(kind_allocator allocator)
 
 static bool fill(const char *name, const char *largest_name, size_fn next_size)
 {
-    size_t room             = capacity_bytes / 256;
-    void **blocks           = KIND_DEVICE ? worker_blocks(room) : NULL;
+    size_t capacity         = capacity_bytes / 256;
+    void **blocks           = KIND_DEVICE ? worker_blocks(capacity) : NULL;
     struct worker_dice dice = {31415};
     size_t count            = 0;
     double bytes            = 0;
@@ -164,7 +164,7 @@ static bool fill(const char *name, const char *largest_name, size_fn next_size)
     if ((blocks == NULL) || !kind_device(&allocator)) {
         return worker_complain("no device memory");
     }
-    while (count < room) {
+    while (count < capacity) {
         size_t size   = next_size(&dice);
         blocks[count] = kind_take(allocator, size);
         if (blocks[count] == NULL) {

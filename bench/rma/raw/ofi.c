@@ -49,7 +49,7 @@ static void check(ssize_t rc, const char *call)
     }
 }
 
-static unsigned take(struct fid_cq *queue, uint64_t *count_p)
+static unsigned take_completions(struct fid_cq *queue, uint64_t *count_p)
 {
     struct fi_cq_entry entries[BATCH];
     struct fi_cq_err_entry error = {.err = 0};
@@ -68,7 +68,7 @@ static unsigned take(struct fid_cq *queue, uint64_t *count_p)
 
 unsigned raw_progress(void)
 {
-    return take(sent_queue, &completed) + take(received_queue, &received);
+    return take_completions(sent_queue, &completed) + take_completions(received_queue, &received);
 }
 
 static void await(void)

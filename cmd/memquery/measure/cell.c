@@ -264,7 +264,7 @@ static bool measure_bandwidth(const struct measure_memory *memory, int device,
         snapshot_error(reason, size);
         return false;
     }
-    while (more) { /* the first, of one pass, warms up and says how many there can be */
+    while (more) { /* the first, of one pass, warms up and gives the number of passes */
         int64_t ns = time_passes(memory, device, count, passes);
 
         if (ns < 0) {
@@ -335,7 +335,7 @@ static bool measure_latency(struct measure_memory *memory, int device, struct me
     if (moves && (time_walk(memory, device, memory->chain.count, reason, size) < 0)) {
         return false;
     }
-    for (size_t i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
+    for (size_t i = 0; i < 3; i++) { /* the cost of a kernel that does nothing */
         ns = time_walk(memory, device, 1, reason, size);
         if (ns < 0) {
             return false;

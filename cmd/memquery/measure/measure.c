@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.c: which figures can be taken, and the children that take them.
+/* measure.c: the figures that can be taken, and the children that take them.
  *
  * A child measures one cell after another in shared memory. A child that finds a cell begun but
  * not finished gives that cell up: the child before it ended there. A driver that crashes in one

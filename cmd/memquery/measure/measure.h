@@ -56,7 +56,7 @@ struct measure_figures {
     struct measure_cell cells[MEASURE_CELLS_MAX];
 };
 
-/* Measure in children and fill options->measure.figures. The exit code says whether a driver
+/* Measure in children and fill options->measure.figures. The exit code shows whether a driver
  * failed. */
 int measure_run(struct options *options);
 
@@ -66,7 +66,7 @@ const struct measure_cell *measure_cell_of(const struct measure_figures *figures
                                            const struct snapshot *snapshot,
                                            const struct resource *resource, size_t device);
 
-/* The cell of a memory from a device, added where it is missing; NULL without room. */
+/* The cell of a memory from a device, added where it is missing; NULL without space. */
 struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
                                           const char *device);
 
@@ -187,7 +187,8 @@ struct measure_memory {
     char problem[256]; /* why there is no memory, or "" */
 };
 
-/* Allocate memory of that resource. On failure memory->problem says why; close it in any case. */
+/* Allocate memory of that resource. On failure memory->problem has the reason; close it in any
+ * case. */
 void measure_memory_open(struct measure_memory *memory, const struct snapshot *snapshot,
                          const struct space_row *row, const struct resource *resource, bool full,
                          int64_t budget_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c: what is known of a machine, backend, device, space, resource or list of devices. A
- * subject of several parts promises what the weakest of them does, and a sum is at most what the
- * machine has. */
+/* facts.c: the facts about a machine, backend, device, space, resource or list of devices. A
+ * subject of several parts promises as much as the weakest of them, and a sum is at most the
+ * machine's memory. */
 
 #include "cmd/memquery/model/model.h"
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 
 struct backend_row {
     memspan_backend_info_t info;
-    const struct failure *failure; /* its failure while probed, and info says little; or NULL */
+    const struct failure *failure; /* its failure while probed, and info is incomplete; or NULL */
     char native[320];              /* the driver's call, code and words, or "" */
 };
 
@@ -35,7 +35,7 @@ struct resource {
     bool limited;                  /* the host may have less than its nodes hold */
     memspan_reach_t *reach;        /* by index into snapshot.devices */
     memspan_coherence_t coherence; /* the weakest among the devices of the space */
-    bool planned;                  /* plan is what an allocator over it alone would be given */
+    bool planned;                  /* plan is the result for an allocator over it alone */
     memspan_allocator_info_t plan;
     enum resource_state state;
     char note[320]; /* reason for the state, or "" */
@@ -74,7 +74,7 @@ struct snapshot {
     size_t warning_count;
 };
 
-/* Query the library. What is unknown has its reason in its place. */
+/* Query the library. An unknown value has its reason in its place. */
 void snapshot_take(struct snapshot *snapshot, const struct request *request);
 void snapshot_free(struct snapshot *snapshot);
 
@@ -162,10 +162,10 @@ struct name {
     memspan_kind_t kind;
 };
 
-/* What is sought: "host" is both a backend and a device, and "opencl" is no space. */
+/* The subject of a search: "host" is both a backend and a device, and "opencl" is no space. */
 enum name_sought { NAME_ANY, NAME_A_BACKEND, NAME_A_DEVICE, NAME_A_SPACE };
 
-/* Find @p text; *list_p receives all names of what is sought (the caller frees its items). */
+/* Find @p text; *list_p receives all names of the subject (the caller frees its items). */
 struct name name_find(const struct snapshot *snapshot, const char *text, enum name_sought request,
                       struct text_list *list_p);
 
@@ -220,11 +220,11 @@ struct plan {
 /* Add devices=..., base=... or a trait. EXIT_YES, or EXIT_USAGE after a message. */
 int plan_add_word(struct plan *plan, const struct words *words, const struct word *word);
 
-/* EXIT_YES: what was asked for, or a stronger kind; EXIT_CONDITIONAL: a trait is not kept;
+/* EXIT_YES: the requested kind, or a stronger one; EXIT_CONDITIONAL: a trait is not kept;
  * EXIT_ABSENT: nothing; EXIT_USAGE: malformed; EXIT_PROBE: a driver failed. Prints nothing. */
 int plan_make(struct plan *plan);
 
-/* Print why plan_make() has failed, and what to do. */
+/* Print why plan_make() has failed, and the remedy. */
 void plan_complain(const struct plan *plan);
 
 /* facts.c: the facts of a subject of --check. */
@@ -240,7 +240,7 @@ enum {
 
 enum quantity { SIZE, FREE, ALLOC_MAX, PAGE_SIZE, DEVICES, NODES, QUANTITY_COUNT };
 
-/* Kinds of subject: the same words apply on every machine, whatever it has. */
+/* Kinds of subject: the same words apply on every machine. */
 enum facts_subject { OF_MACHINE, OF_BACKEND, OF_DEVICE, OF_SPACE, OF_LIST };
 
 struct facts {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drivers that users ask about, with or without a backend in this library. */
+/* Drivers that users look for, with or without a backend in this library. */
 static const char *const known_drivers[] = {"host", "opencl",     "openmp", "cuda",
                                             "hip",  "level_zero", "emu"};
 

@@ -13,7 +13,7 @@ static memspan_kind_t own_kind(const struct snapshot *snapshot, size_t home)
                                                                  : MEMSPAN_KIND_DEVICE;
 }
 
-static void take(const struct snapshot *snapshot, size_t home, size_t from, struct peer *peer)
+static void read_reach(const struct snapshot *snapshot, size_t home, size_t from, struct peer *peer)
 {
     memspan_kind_t kind = own_kind(snapshot, home);
     int owner           = snapshot->devices[home].info.number;
@@ -34,7 +34,7 @@ void peer_take_all(struct snapshot *snapshot)
     snapshot->peers = cli_calloc(count * count + 1, sizeof(*snapshot->peers));
     for (size_t home = 0; home < count; home++) {
         for (size_t from = 0; from < count; from++) {
-            take(snapshot, home, from, &snapshot->peers[home * count + from]);
+            read_reach(snapshot, home, from, &snapshot->peers[home * count + from]);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c: --plan, what an allocator with such traits would be given, and why. Nothing is
+/* plan.c: --plan, the memory of an allocator with such traits, and the reasons. Nothing is
  * allocated. */
 
 #include "cmd/memquery/model/model.h"
@@ -210,7 +210,7 @@ static void add_reach(struct cli_table *table, const struct plan *plan)
     }
 }
 
-/* The notes of the home device's backend on the kinds asked for and given. */
+/* The notes of the home device's backend on the requested kind and the given one. */
 static void add_notes(struct cli_table *table, const struct plan *plan)
 {
     memspan_device_info_t home = {.struct_size = sizeof(home)};

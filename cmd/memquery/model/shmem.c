@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shmem.c: --shmem, the symmetric partitions that an OpenSHMEM program would get here with this
- * environment, what its peers can do with them, and the transports that would reach the peers.
+ * environment, its peers' access to them, and the transports that would reach the peers.
  *
  * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
@@ -65,7 +65,7 @@ static const char *peer_word(const struct row *row)
     return can(row, SHMEMX_CAP_PEER_COPY) ? "driver copy" : "service";
 }
 
-/* What executes an atomic on it. */
+/* The processor or driver that executes an atomic on it. */
 static const char *atomic_word(const struct row *row)
 {
     return !row->had ? "none" : (can(row, SHMEMX_CAP_PEER_ACCESS) ? "processor" : "service");
@@ -76,9 +76,9 @@ FIELD_READ(read_id)
     const struct row *row = record->row;
 
     value->number = row->info.id;
-    snprintf(value->room, sizeof(value->room), "%d%s", row->info.id,
+    snprintf(value->buffer, sizeof(value->buffer), "%d%s", row->info.id,
              row->info.is_default ? "*" : "");
-    value->shown = value->room;
+    value->shown = value->buffer;
 }
 
 FIELD_READ_AS(read_kind_asked, text, struct row, kind_word(row->info.kind_asked))
@@ -148,12 +148,12 @@ FIELD_READ(read_transport)
 {
     const shmemx_transport_info_t *info = record->row;
 
-    snprintf(value->room, sizeof(value->room), "%s%s", info->name, info->is_chosen ? "*" : "");
+    snprintf(value->buffer, sizeof(value->buffer), "%s%s", info->name, info->is_chosen ? "*" : "");
     value->text  = info->name;
-    value->shown = value->room;
+    value->shown = value->buffer;
 }
 
-/* What executes a put. */
+/* The processor or driver that executes a put. */
 FIELD_READ_AS(read_puts, text, shmemx_transport_info_t,
               !row->is_available       ? ""
               : !row->is_network       ? "load/store"
@@ -239,7 +239,7 @@ static void rows_add(struct rows *rows, const void *row)
     json_array_append_new(rows->objects, field_object(rows->list, &record));
 }
 
-/* What a call that has no such row leaves behind; EXIT_YES: it was the last one. */
+/* The error that a call without such a row leaves; EXIT_YES: it was the last one. */
 static int finish_calls(int status)
 {
     if (status == MEMSPAN_ERR_NOT_FOUND) {
@@ -281,7 +281,7 @@ static int add_transports(const struct library *library, struct rows *rows)
     }
 }
 
-/* What is wrong with its variables: to @p out, or, where that is NULL, as a list. */
+/* The problems of its variables: to @p out, or, where that is NULL, as a list. */
 static json_t *print_problems(FILE *out)
 {
     memspan_option_info_t info;

@@ -81,7 +81,7 @@ static bool is_listed(const struct space_row *row, int number)
     return row->info.device_count > 32;
 }
 
-/* What the listed devices are promised, and whether on a condition. */
+/* The promises to the listed devices, and their conditions. */
 static void judge_reach(const struct snapshot *snapshot, const struct space_row *row,
                         struct resource *resource)
 {

@@ -16,7 +16,7 @@ struct link {
 };
 
 struct answer {
-    const char *subject; /* what the name denotes */
+    const char *subject; /* the object of that name */
     struct link *links;  /* a kind has one per device */
     size_t link_count;
     int code;

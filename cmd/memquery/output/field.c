@@ -61,13 +61,13 @@ static const char *format(const struct field *field, struct field_value *value, 
         return value->text;
     }
     if ((field->form == FIELD_INT) || (field->form == FIELD_BOOL)) {
-        snprintf(value->room, sizeof(value->room), "%d", value->number);
+        snprintf(value->buffer, sizeof(value->buffer), "%d", value->number);
     } else {
         double number = (field->form == FIELD_REAL) ? value->real : (double)value->size;
 
-        snprintf(value->room, sizeof(value->room), "%.*f", field->digits, number * scale);
+        snprintf(value->buffer, sizeof(value->buffer), "%.*f", field->digits, number * scale);
     }
-    return value->room;
+    return value->buffer;
 }
 
 /* ---- JSON ---- */
@@ -197,8 +197,8 @@ static const char *cell_text(const struct field *field, struct field_value *valu
         return (value->number != 0) ? "yes" : "-";
     }
     if ((field->form == FIELD_SIZE) && (field->scale <= 0)) {
-        snprintf(value->room, sizeof(value->room), "%s", cli_size_text(value->size).text);
-        return value->room;
+        snprintf(value->buffer, sizeof(value->buffer), "%s", cli_size_text(value->size).text);
+        return value->buffer;
     }
     return format(field, value, field->scale);
 }

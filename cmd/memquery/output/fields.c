@@ -35,8 +35,8 @@ FIELD_READ(read_numbers)
 {
     const struct snapshot *snapshot = record->snapshot;
 
-    value->json    = json_array();
-    value->room[0] = '\0';
+    value->json      = json_array();
+    value->buffer[0] = '\0';
     for (size_t i = 0; i <= snapshot->device_count; i++) {
         bool is_host = (i == snapshot->device_count);
         int number   = is_host ? snapshot->host_number : snapshot->devices[i].info.number;
@@ -44,17 +44,17 @@ FIELD_READ(read_numbers)
         if (is_host ? (record->device == 0)
                     : (snapshot->devices[i].same_as == snapshot->devices[record->device].same_as)) {
             json_array_append_new(value->json, json_integer(number));
-            cli_append(value->room, sizeof(value->room), "%s%d",
-                       (value->room[0] == '\0') ? "" : ",", number);
+            cli_append(value->buffer, sizeof(value->buffer), "%s%d",
+                       (value->buffer[0] == '\0') ? "" : ",", number);
         }
     }
-    value->shown = value->room;
+    value->shown = value->buffer;
 }
 
 FIELD_READ(read_names)
 {
-    snapshot_device_names(record->snapshot, record->device, value->room, sizeof(value->room));
-    value->text = value->room;
+    snapshot_device_names(record->snapshot, record->device, value->buffer, sizeof(value->buffer));
+    value->text = value->buffer;
 }
 
 FIELD_READ(read_kinds)
@@ -134,8 +134,8 @@ FIELD_READ(read_node_index)
     const memspan_numa_node_info_t *node = record->row;
 
     value->number = node->os_index;
-    snprintf(value->room, sizeof(value->room), "node%d", node->os_index);
-    value->shown = value->room;
+    snprintf(value->buffer, sizeof(value->buffer), "node%d", node->os_index);
+    value->shown = value->buffer;
 }
 
 FIELD_READ_AS(read_node_kind, text, memspan_numa_node_info_t,
@@ -201,8 +201,8 @@ FIELD_READ_AS(read_kind, text, struct resource, memspan_kind_name(row->info.kind
 
 FIELD_READ(read_home)
 {
-    resource_home(record->snapshot, record->row, value->room, sizeof(value->room));
-    value->text = value->room;
+    resource_home(record->snapshot, record->row, value->buffer, sizeof(value->buffer));
+    value->text = value->buffer;
 }
 
 FIELD_READ(read_capacity_source)
@@ -230,9 +230,9 @@ FIELD_READ(read_access_letter)
     const struct resource *resource = record->row;
     size_t access                   = (size_t)resource->reach[record->device].access;
 
-    snprintf(value->room, sizeof(value->room), "%c",
+    snprintf(value->buffer, sizeof(value->buffer), "%c",
              (access < sizeof(letters) - 1) ? letters[access] : '?');
-    value->text = value->room;
+    value->text = value->buffer;
 }
 
 FIELD_READ(read_migratable)
@@ -262,8 +262,8 @@ FIELD_READ(read_state)
     value->text = resource_state_name(resource->state);
     /* The note on a kind is printed once, where the device stands alone. */
     if ((resource->note[0] != '\0') && ((resource->state != RESOURCE_OK) || alone)) {
-        snprintf(value->room, sizeof(value->room), "%s  %s", value->text, resource->note);
-        value->shown = value->room;
+        snprintf(value->buffer, sizeof(value->buffer), "%s  %s", value->text, resource->note);
+        value->shown = value->buffer;
     }
 }
 
@@ -321,8 +321,8 @@ FIELD_READ(read_device_name)
 {
     const memspan_device_info_t *info = &record->snapshot->devices[record->device].info;
 
-    snprintf(value->room, sizeof(value->room), "%s:%d", info->backend, info->ordinal);
-    value->text = value->room;
+    snprintf(value->buffer, sizeof(value->buffer), "%s:%d", info->backend, info->ordinal);
+    value->text = value->buffer;
 }
 
 FIELD_READ_AS(read_access, text, struct resource,
@@ -349,8 +349,9 @@ FIELD_READ(read_latency)
 
 FIELD_READ(read_measured_at)
 {
-    snprintf(value->room, sizeof(value->room), "%s", measure_date(record->cell->measured_at).text);
-    value->text = value->room;
+    snprintf(value->buffer, sizeof(value->buffer), "%s",
+             measure_date(record->cell->measured_at).text);
+    value->text = value->buffer;
 }
 
 FIELD_READ(read_reason)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Of the model and of what was measured. */
+/* Of the model and of the measurements. */
 struct snapshot;
 struct space_row;
 struct resource;
@@ -20,7 +20,7 @@ struct measure_cell;
 
 /* Exit codes, as in the manual page. */
 enum exit_code {
-    EXIT_YES    = 0, /* printed; what was asked for is available */
+    EXIT_YES    = 0, /* printed; the requested memory is available */
     EXIT_ABSENT = 1, /* it is not available */
     EXIT_USAGE  = 2, /* malformed command line */
     EXIT_PROBE  = 3, /* a driver crashed or did not answer */
@@ -70,7 +70,7 @@ void json_put_size_or(json_t *object, const char *key, uint64_t value, const cha
 /* The number; null with @p reason when it is negative. */
 void json_put_int_or(json_t *object, const char *key, long long value, const char *reason);
 
-/* A new object with what a device is promised: "access" and "coherence". */
+/* A new object with the promises to a device: "access" and "coherence". */
 json_t *json_reach(int device, const memspan_reach_t *reach);
 
 /* The traits of an allocator as keys of @p object. */
@@ -82,10 +82,10 @@ void json_finish(json_t *document, FILE *out);
 /* field.c: a field is one row of a table: the column of the text table, the key of the JSON object
  * and the column of the CSV file are made from it. */
 
-/* What a field is read from. */
+/* The record that a field is read from. */
 struct record {
     const struct snapshot *snapshot;
-    const void *row;                 /* what field.offset counts from */
+    const void *row;                 /* the base of field.offset */
     const struct space_row *space;   /* of a resource, and of a reach */
     size_t device;                   /* index; of a device, and of a reach */
     const struct measure_cell *cell; /* of a reach; NULL: not measured */
@@ -102,15 +102,15 @@ enum field_form {
 };
 
 struct field_value {
-    const char *text; /* may be room */
-    char room[512];
+    const char *text; /* may be space */
+    char buffer[512];
     int number;
     uint64_t size;
     double real;
     json_t *json;
     bool unknown;
     const char *reason; /* why it is unknown, where that differs between records */
-    const char *shown;  /* what the table has instead; NULL: the value */
+    const char *shown;  /* the table's text instead; NULL: the value */
 };
 
 struct field {
@@ -168,7 +168,7 @@ struct field {
 #define FIELD_EACH_DEVICE(function) .read = (function), .per_device = true
 
 #define FIELD_READ(name) static void name(const struct record *record, struct field_value *value)
-/* One that is an expression of the row: what becomes the text, number or size. */
+/* One that is an expression of the row, which becomes the text, number or size. */
 #define FIELD_READ_AS(name, member, type, expression)                                              \
     FIELD_READ(name)                                                                               \
     {                                                                                              \
@@ -224,7 +224,7 @@ struct record fields_reach(const struct snapshot *snapshot, const struct space_r
 
 /* device.c: details of each device beyond its row in the table. */
 
-/* --devices: every capability with its source, every mode, and what a probe proved. */
+/* --devices: every capability with its source, every mode, and the results of probes. */
 void device_print(const struct snapshot *snapshot, FILE *out);
 
 json_t *device_capability_sources(const memspan_device_info_t *info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svg.c: the machine as a drawing. The host is a card on the left with its NUMA nodes; each device
  * is a card on the right, with a link to the host; links between devices are brackets on the right,
- * and their texts stand below, with spaces, what is off, and the key.
+ * and their texts stand below, with spaces, backends that are off, and the key.
  *
  * The file is self-contained: no script, font or style sheet. The widths of texts are unknown,
  * so each text has a fixed width, by the number of its letters. The height is known last: the
@@ -245,13 +245,13 @@ static void draw_node(const struct drawing *drawing, const memspan_numa_node_inf
 {
     const struct resource *resource =
         find_resource(drawing->snapshot, MEMSPAN_HOST, node->os_index, MEMSPAN_KIND_HOST);
-    double room = width - 20;
+    double available = width - 20;
     char figure[64];
 
     put_box(drawing, x, y, width, NODE_HEIGHT, "node");
-    put_text(drawing, x + 10, y + 18, "strong", room, "node%d  %s  %s GiB", node->os_index,
+    put_text(drawing, x + 10, y + 18, "strong", available, "node%d  %s  %s GiB", node->os_index,
              memspan_numa_node_kind_name(node->kind), text_from_gib(node->capacity_bytes).text);
-    put_text(drawing, x + 10, y + 36, "small", room, "%s %s",
+    put_text(drawing, x + 10, y + 36, "small", available, "%s %s",
              (node->owner[0] != '\0') ? "memory of device"
              : (node->pu_count == 0)  ? "no processors"
                                       : "processors",
@@ -265,7 +265,7 @@ static void draw_node(const struct drawing *drawing, const memspan_numa_node_inf
         }
         cli_append(figure, sizeof(figure), " (%.20s)", node->performance_source);
     }
-    put_text(drawing, x + 10, y + 53, "small figure", room, "%s",
+    put_text(drawing, x + 10, y + 53, "small figure", available, "%s",
              (figure[0] == '\0') ? "speed not measured" : figure);
 }
 
@@ -332,7 +332,7 @@ static void draw_device(const struct drawing *drawing, size_t index)
     const struct device_row *row    = &snapshot->devices[index + 1];
     const struct card *card         = &drawing->devices[index];
     double x                        = DEVICE_LEFT + 14;
-    double room                     = DEVICE_WIDTH - 28;
+    double available                = DEVICE_WIDTH - 28;
     char place[64]                  = "";
     char same[64]                   = "";
 
@@ -347,10 +347,10 @@ static void draw_device(const struct drawing *drawing, size_t index)
                  snapshot->devices[row->same_as].label);
     }
     put_box(drawing, DEVICE_LEFT, card->y, DEVICE_WIDTH, card->height, "card");
-    put_text(drawing, x, card->y + 24, "title", room, "%s  %s:%d", row->label, row->info.backend,
-             row->info.ordinal);
-    put_text(drawing, x, card->y + 44, "plain", room, "%s", row->info.name);
-    put_text(drawing, x, card->y + 60, "small", room, "%s GiB%s%s%s%s",
+    put_text(drawing, x, card->y + 24, "title", available, "%s  %s:%d", row->label,
+             row->info.backend, row->info.ordinal);
+    put_text(drawing, x, card->y + 44, "plain", available, "%s", row->info.name);
+    put_text(drawing, x, card->y + 60, "small", available, "%s GiB%s%s%s%s",
              text_from_gib(row->info.capacity_bytes).text,
              (row->info.capacity_source[0] == '\0') ? "" : ", ", row->info.capacity_source, place,
              same);
@@ -416,10 +416,11 @@ static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size
 {
     const memspan_reach_t *reach = between(drawing, a, b);
     double x                     = DEVICE_RIGHT + BRACKET * ((double)resource + 1) - 8;
-    double room                  = (double)drawing->device_count;
-    double top = drawing->devices[a].y + drawing->devices[a].height * ((double)b + 1) / (room + 2);
+    double available             = (double)drawing->device_count;
+    double top =
+        drawing->devices[a].y + drawing->devices[a].height * ((double)b + 1) / (available + 2);
     double bottom =
-        drawing->devices[b].y + drawing->devices[b].height * ((double)a + 1) / (room + 2);
+        drawing->devices[b].y + drawing->devices[b].height * ((double)a + 1) / (available + 2);
 
     if (reach->access != MEMSPAN_ACCESS_NONE) {
         fprintf(drawing->out,
@@ -472,7 +473,7 @@ static double draw_pairs(const struct drawing *drawing, double y)
 /* Returns the top of the next line. */
 static double draw_space(const struct drawing *drawing, const struct space_row *row, double y)
 {
-    double room        = drawing->width - 2 * MARGIN - 160;
+    double available   = drawing->width - 2 * MARGIN - 160;
     bool alias         = (row->resource_count > 0) && (row->resources[0].state == RESOURCE_ALIAS);
     char members[2048] = "";
     size_t lines;
@@ -491,7 +492,7 @@ static double draw_space(const struct drawing *drawing, const struct space_row *
     }
     put_text(drawing, MARGIN, y, "small", 150, "%s", row->info.name);
     lines = put_wrapped(drawing, MARGIN + 160, y,
-                        (row->status != MEMSPAN_OK) ? "small figure" : "small", room, members);
+                        (row->status != MEMSPAN_OK) ? "small figure" : "small", available, members);
     return y + LINE_HEIGHT * (double)((lines == 0) ? 1 : lines);
 }
 
@@ -499,11 +500,11 @@ static double draw_space(const struct drawing *drawing, const struct space_row *
 static double draw_below(const struct drawing *drawing)
 {
     const struct snapshot *snapshot = drawing->snapshot;
-    double room                     = drawing->width - 2 * MARGIN;
+    double available                = drawing->width - 2 * MARGIN;
     double y                        = draw_pairs(drawing, drawing->height + 12);
     char text[1024];
 
-    put_text(drawing, MARGIN, y, "strong", room, "Memory spaces and what can satisfy them");
+    put_text(drawing, MARGIN, y, "strong", available, "Memory spaces and what can satisfy them");
     y += LINE_HEIGHT;
     for (size_t i = 0; i < snapshot->space_count; i++) {
         y = draw_space(drawing, &snapshot->spaces[i], y);
@@ -515,16 +516,16 @@ static double draw_below(const struct drawing *drawing)
         if (!row->info.on) {
             snprintf(text, sizeof(text), "%s off: %s", row->info.name,
                      (row->failure != NULL) ? row->failure->what : row->info.reason);
-            y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
+            y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", available, text);
         }
     }
     y += LINE_HEIGHT / 2.0;
     y += LINE_HEIGHT * (double)put_wrapped(
-                           drawing, MARGIN, y, "small", room,
+                           drawing, MARGIN, y, "small", available,
                            "An arrow points at the memory that is used. Solid: loads and stores; "
                            "dashed: by page faults; dotted: after registering; thin: copies only.");
     y += LINE_HEIGHT *
-         (double)put_wrapped(drawing, MARGIN, y, "small", room,
+         (double)put_wrapped(drawing, MARGIN, y, "small", available,
                              (snapshot->figures == NULL)
                                  ? "Nothing was measured: memquery --measure -o svg does."
                                  : "GB/s of three loads and a store, ns of dependent loads; where "
@@ -533,11 +534,11 @@ static double draw_below(const struct drawing *drawing)
                                    "processors.");
     if (snapshot->figures != NULL) {
         measure_dates(snapshot->figures, text, sizeof(text));
-        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
+        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", available, text);
     }
     for (size_t i = 0; i < snapshot->warning_count; i++) {
         snprintf(text, sizeof(text), "warning: %s", snapshot->warnings[i]);
-        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
+        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", available, text);
     }
     return y;
 }

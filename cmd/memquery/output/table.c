@@ -145,7 +145,7 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
           out);
 }
 
-/* ---- what is off, and warnings ---- */
+/* ---- backends that are off, and warnings ---- */
 
 static void print_off(const struct snapshot *snapshot, FILE *out)
 {

@@ -46,7 +46,7 @@ static void take_error(struct importer_reply *reply, const char *doing)
     snprintf(reply->remedy, sizeof(reply->remedy), "%s", error->hint);
 }
 
-/* Read what the owner wrote, and write our own. */
+/* Read the owner's pattern, and write our own. */
 static bool move_data(void *address, struct importer_reply *reply)
 {
     unsigned char *data = cli_calloc(IMPORTER_BYTES, 1);

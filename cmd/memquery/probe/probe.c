@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* probe.c: which process answers, and what happens when it fails.
+/* probe.c: the process that answers, and its failures.
  *
  * One child does all work. If it dies or hangs, each backend that the user allows is probed in a
  * child of its own, and the work is repeated without those that failed. MEMSPAN_BACKENDS selects
@@ -252,16 +252,16 @@ static bool find_failures(struct request *request, probe_job_t job, const char *
 /* MEMSPAN_BACKENDS for the second attempt: the user's, without the failed ones. */
 static char *choose_backends(const struct request *request, const char *names)
 {
-    size_t room  = strlen(names) + 8;
-    char *chosen = cli_calloc(room, 1);
-    char *copy   = strdup(names);
-    char *next   = copy;
+    size_t capacity = strlen(names) + 8;
+    char *chosen    = cli_calloc(capacity, 1);
+    char *copy      = strdup(names);
+    char *next      = copy;
     char *name;
 
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         if ((name[0] != '\0') && is_admitted(request->user_backends, name) &&
             (probe_failure(request, name) == NULL)) {
-            cli_append(chosen, room, "%s%s", (chosen[0] == '\0') ? "" : ",", name);
+            cli_append(chosen, capacity, "%s%s", (chosen[0] == '\0') ? "" : ",", name);
         }
     }
     free(copy);

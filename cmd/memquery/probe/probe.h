@@ -17,7 +17,7 @@ struct failure {
     char what[320];   /* "crashed (signal 11, Segmentation fault) while probed" */
 };
 
-/* What is asked, and what failed already. */
+/* The questions, and those that have failed. */
 struct request {
     const struct options *options;
     struct failure failures[32]; /* not used in this attempt */
@@ -90,7 +90,7 @@ void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
                struct verbs_answer *answer_p);
 
 /* share.c: can device memory be shared with another process and with a network card? Found by
- * allocating one granule, sharing it, and moving data, not from what a driver claims. */
+ * allocating one granule, sharing it, and moving data, not from a driver's claim. */
 
 struct snapshot;
 struct device_row;
@@ -98,7 +98,7 @@ struct device_row;
 /* State of a method to share a device's memory. */
 enum share_state {
     SHARE_NO,      /* not supported by the driver or the machine */
-    SHARE_CLAIMED, /* the driver says so; not tried */
+    SHARE_CLAIMED, /* the driver reports it; not tried */
     SHARE_FAILED,  /* tried, failed */
     SHARE_PARTLY,  /* tried, not proved in full */
     SHARE_PROVED   /* data was moved */

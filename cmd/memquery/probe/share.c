@@ -263,7 +263,7 @@ static void list_cards(char *names, size_t size)
     cli_clean(names);
 }
 
-/* Without a probe: which cards exist, and the driver's claim. */
+/* Without a probe: the cards that exist, and the driver's claim. */
 static void judge_rdma(const memspan_device_info_t *info, const struct sharing *dmabuf,
                        struct sharing *method)
 {
@@ -327,7 +327,7 @@ static void probe(struct device_row *row)
     memspan_trim();
 }
 
-/* A failed capability is absent, whatever the driver claims; also for --check. */
+/* A failed capability is absent, against the driver's claim; also for --check. */
 static void believe(struct device_row *row, unsigned bit, const struct sharing *method)
 {
     char *note  = row->info.capability_note[__builtin_ctz(bit)];

@@ -59,7 +59,7 @@ static bool open_library(struct verbs *verbs)
     return whole;
 }
 
-static void refuse(struct verbs_answer *answer, const char *card, const char *call)
+static void refuse_card(struct verbs_answer *answer, const char *card, const char *call)
 {
     int error = errno;
 
@@ -78,19 +78,19 @@ static void register_on(const struct verbs *verbs, struct ibv_device *device,
 
     card = (card == NULL) ? "?" : card;
     if (context == NULL) {
-        refuse(answer, card, "ibv_open_device");
+        refuse_card(answer, card, "ibv_open_device");
         return;
     }
     pd = verbs->ibv_alloc_pd(context);
     if (pd == NULL) {
-        refuse(answer, card, "ibv_alloc_pd");
+        refuse_card(answer, card, "ibv_alloc_pd");
         goto close_device;
     }
     mr = verbs->ibv_reg_dmabuf_mr(pd, memory->offset, memory->size_bytes,
                                   (uint64_t)(uintptr_t)memory->address, memory->fd,
                                   LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ);
     if (mr == NULL) {
-        refuse(answer, card, "ibv_reg_dmabuf_mr");
+        refuse_card(answer, card, "ibv_reg_dmabuf_mr");
         goto free_pd;
     }
     answer->end = VERBS_REGISTERED;

@@ -7,8 +7,8 @@
  * any more, and blocks that follow are of another file: the kernel frees the old one with the last
  * block of it, in all processes.
  *
- * The program may close the file's descriptor, with all that it does not know, and get its number
- * for a file of its own: it is verified before each use. */
+ * The program may close the file's descriptor, with all descriptors that it did not open, and get
+ * its number for a file of its own: it is verified before each use. */
 
 #include "cmd/common/clock.h"
 #include "cmd/memspan-advise/preload/preload.h"
@@ -141,7 +141,7 @@ static uintptr_t first_page(const struct block *block)
 
 static uintptr_t end_page(const struct block *block)
 {
-    return ((uintptr_t)block->address + block->room_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+    return ((uintptr_t)block->address + block->capacity_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
 }
 
 static uintptr_t first_window(const struct block *block)
@@ -280,7 +280,7 @@ static void set_size(struct block *block, size_t size_bytes)
     block->size_bytes = size_bytes;
 }
 
-bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
+bool block_add(void *address, size_t size_bytes, size_t capacity_bytes, bool filled)
 {
     char frames[MEMSPAN_CALL_SITE_BYTES];
     struct block *block;
@@ -293,8 +293,8 @@ bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
     site  = site_of(frames);
     block = (site == NULL) ? NULL : take_record(address);
     if (block != NULL) {
-        block->site       = site;
-        block->room_bytes = room_bytes;
+        block->site           = site;
+        block->capacity_bytes = capacity_bytes;
         set_size(block, size_bytes);
         site->count++;
         site->live_count++;
@@ -345,7 +345,7 @@ bool block_fit(void *address, size_t size_bytes)
     }
     block_lock();
     block = find(address);
-    fits  = (block != NULL) && (size_bytes <= block->room_bytes) &&
+    fits  = (block != NULL) && (size_bytes <= block->capacity_bytes) &&
            (strcmp(block->site->frames, frames) == 0);
     if (fits) {
         set_size(block, size_bytes);
@@ -361,11 +361,11 @@ void block_resized(void *address, size_t size_bytes)
     block_lock();
     block = find(address);
     if (block != NULL) {
-        if (size_bytes < block->room_bytes) {
+        if (size_bytes < block->capacity_bytes) {
             if (block->shared) {
                 keep_pages(block);
             }
-            block->room_bytes = size_bytes;
+            block->capacity_bytes = size_bytes;
         }
         set_size(block, size_bytes);
     }
@@ -457,7 +457,7 @@ void block_after_fork(void)
     block_unlock();
 }
 
-/* What both appended to the file would be at the same place. */
+/* Records that both appended to the file would be at the same place. */
 void block_after_fork_in_child(void)
 {
     close_file();

@@ -73,7 +73,7 @@ static void leave(void)
 
 /* ---- processes ---- */
 
-/* What fork()'s handlers do. The program sees the call's errno. */
+/* The work of fork()'s handlers. The program sees the call's errno. */
 static long after(long made)
 {
     int problem = errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* preload.c: memspan-advise's library in the program that it runs. It takes the place of malloc and
  * its relatives and receives libmemspan's events. It watches (LIBMEMSPAN_ADVISE names a folder for
- * the profile), or gives blocks the memory that MEMSPAN_PLACEMENT says.
+ * the profile), or gives blocks the memory that MEMSPAN_PLACEMENT names.
  *
  * Small blocks are the C library's and pass through. So do calls from inside this library and
  * libmemspan, which may hold locks. */
@@ -61,12 +61,12 @@ static bool is_concerned(size_t size_bytes, const void *caller)
            ((uintptr_t)caller - library_start >= library_end - library_start);
 }
 
-static void add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
+static void add(void *address, size_t size_bytes, size_t capacity_bytes, bool filled)
 {
     bool inside_before = inside;
 
     inside = true;
-    if (block_add(address, size_bytes, room_bytes, filled)) {
+    if (block_add(address, size_bytes, capacity_bytes, filled)) {
         atomic_fetch_add(filter_of(address), 1);
     }
     inside = inside_before;
@@ -108,8 +108,8 @@ static void *take_placed(size_t align_bytes, size_t size_bytes, bool zeroed, voi
     return address;
 }
 
-/* @p room_bytes are taken, for a block that grows. */
-static void *take(size_t align_bytes, size_t size_bytes, size_t room_bytes, bool zeroed)
+/* @p capacity_bytes are taken, for a block that grows. */
+static void *take_memory(size_t align_bytes, size_t size_bytes, size_t capacity_bytes, bool zeroed)
 {
     void *address = (mode == PLACING) ? take_placed(align_bytes, size_bytes, zeroed, NULL) : NULL;
 
@@ -117,10 +117,10 @@ static void *take(size_t align_bytes, size_t size_bytes, size_t room_bytes, bool
         return address;
     }
     address = zeroed                      ? __libc_calloc(1, size_bytes)
-              : align_bytes > ALIGN_LEAST ? __libc_memalign(align_bytes, room_bytes)
-                                          : __libc_malloc(room_bytes);
+              : align_bytes > ALIGN_LEAST ? __libc_memalign(align_bytes, capacity_bytes)
+                                          : __libc_malloc(capacity_bytes);
     if ((address != NULL) && (mode == WATCHING)) {
-        add(address, size_bytes, room_bytes, false);
+        add(address, size_bytes, capacity_bytes, false);
     }
     return address;
 }
@@ -151,7 +151,7 @@ static size_t usable_bytes(void *address)
 EXPORT void *malloc(size_t size_bytes)
 {
     return is_concerned(size_bytes, __builtin_return_address(0))
-               ? take(ALIGN_LEAST, size_bytes, size_bytes, false)
+               ? take_memory(ALIGN_LEAST, size_bytes, size_bytes, false)
                : __libc_malloc(size_bytes);
 }
 
@@ -163,7 +163,7 @@ EXPORT void *calloc(size_t count, size_t size_bytes)
         !is_concerned(bytes, __builtin_return_address(0))) {
         return __libc_calloc(count, size_bytes);
     }
-    return take(ALIGN_LEAST, bytes, bytes, true);
+    return take_memory(ALIGN_LEAST, bytes, bytes, true);
 }
 
 EXPORT void free(void *address)
@@ -181,14 +181,14 @@ EXPORT void free(void *address)
     }
 }
 
-/* A block that grows again and again is not copied each time: it gets room for half as much more.
+/* A block that grows again and again is not copied each time: it gets space for half as much more.
  */
 static void *take_grown(size_t size_bytes)
 {
-    size_t room_bytes = size_bytes + ((size_bytes < SIZE_MAX / 2) ? size_bytes / 2 : 0);
-    void *address     = take(ALIGN_LEAST, size_bytes, room_bytes, false);
+    size_t capacity_bytes = size_bytes + ((size_bytes < SIZE_MAX / 2) ? size_bytes / 2 : 0);
+    void *address         = take_memory(ALIGN_LEAST, size_bytes, capacity_bytes, false);
 
-    return (address != NULL) ? address : take(ALIGN_LEAST, size_bytes, size_bytes, false);
+    return (address != NULL) ? address : take_memory(ALIGN_LEAST, size_bytes, size_bytes, false);
 }
 
 /* New memory with the contents of the old. */
@@ -210,7 +210,7 @@ static void *resize_watched(void *address, size_t size_bytes, bool concerned)
     }
     if (known_bytes == 0) {
         return copy(address, usable_bytes(address),
-                    take(ALIGN_LEAST, size_bytes, size_bytes, false), size_bytes);
+                    take_memory(ALIGN_LEAST, size_bytes, size_bytes, false), size_bytes);
     }
     if (concerned && block_fit(address, size_bytes)) {
         return address;
@@ -240,7 +240,7 @@ EXPORT void *realloc(void *address, size_t size_bytes)
     bool concerned = is_concerned(size_bytes, __builtin_return_address(0));
 
     if (address == NULL) {
-        return concerned ? take(ALIGN_LEAST, size_bytes, size_bytes, false)
+        return concerned ? take_memory(ALIGN_LEAST, size_bytes, size_bytes, false)
                          : __libc_malloc(size_bytes);
     }
     if (size_bytes == 0) {
@@ -258,8 +258,9 @@ EXPORT size_t malloc_usable_size(void *address)
 
 static void *take_aligned(size_t align_bytes, size_t size_bytes, const void *caller)
 {
-    return is_concerned(size_bytes, caller) ? take(align_bytes, size_bytes, size_bytes, false)
-                                            : __libc_memalign(align_bytes, size_bytes);
+    return is_concerned(size_bytes, caller)
+               ? take_memory(align_bytes, size_bytes, size_bytes, false)
+               : __libc_memalign(align_bytes, size_bytes);
 }
 
 EXPORT void *memalign(size_t align_bytes, size_t size_bytes)
@@ -447,7 +448,7 @@ static void save(void)
     inside = inside_before;
 }
 
-/* The profile is what has been seen up to here; placed blocks stay where they are. */
+/* The profile has the samples up to here; placed blocks stay where they are. */
 static void leave(void)
 {
     if (has_left) {

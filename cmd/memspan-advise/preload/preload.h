@@ -12,7 +12,7 @@
  *
  * While the program is sampled, the whole pages of a block are exchanged for shared pages of a
  * memory file: these can be unmapped without a loss, so that the next access to them is a page
- * fault that the kernel serves and tells of. No signal, and no system call that fails. */
+ * fault that the kernel serves and reports. No signal, and no system call that fails. */
 
 enum {
     BLOCKS_MAX  = 1 << 18,
@@ -22,7 +22,7 @@ enum {
     SEGMENTS        = 8, /* parts of a block that may be used in different ways */
 };
 
-/* What one call site has allocated. Guarded by the tables' lock. */
+/* The allocations of one call site. Guarded by the tables' lock. */
 struct site {
     const char *frames;
     uint64_t count;
@@ -43,8 +43,8 @@ struct block {
     struct block *next; /* of its bucket, or of the unused ones */
     void *address;
     size_t size_bytes;
-    size_t room_bytes; /* up to which it grows in place, and its pages were exchanged */
-    uint64_t offset;   /* of its pages in the memory file */
+    size_t capacity_bytes; /* up to which it grows in place, and its pages were exchanged */
+    uint64_t offset;       /* of its pages in the memory file */
     struct site *site;
     bool mapped; /* its pages are a memory file's */
     bool shared; /* with others that map the file, and sampled */
@@ -60,10 +60,11 @@ size_t block_sites(struct site **sites_p);
 /* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
 
-/* A block is live, and may grow to @p room_bytes. Sampled, when there is a memory file, it has a
- * window, and not too many are; its contents are kept if @p filled, else zero or undefined as they
- * were. Called by the block's thread before it is used. False: there is no room in the tables. */
-bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled);
+/* A block is live, and may grow to @p capacity_bytes. Sampled, when there is a memory file, it has
+ * a window, and not too many are; its contents are kept if @p filled, else zero or undefined as
+ * they were. Called by the block's thread before it is used. False: there is no space in the
+ * tables. */
+bool block_add(void *address, size_t size_bytes, size_t capacity_bytes, bool filled);
 
 /* The block is about to be freed: its pages are ordinary again. False: no block starts there. */
 bool block_remove(void *address);
@@ -71,21 +72,21 @@ bool block_remove(void *address);
 /* The bytes of the block that starts there; 0: none does. */
 size_t block_find(void *address);
 
-/* The calling code wants another size of the block: it has it, if the block is of the same site and
- * has the room. */
+/* The calling code requests another size of the block: it gets it, if the block is of the same site
+ * and has the space. */
 bool block_fit(void *address, size_t size_bytes);
 
-/* The block has got another size where it is; what is behind it may be others' now. */
+/* The block has got another size where it is; the memory behind it may have another owner now. */
 void block_resized(void *address, size_t size_bytes);
 
-/* Windows are what is probed: aligned, as the kernel maps the neighbours of a page too. */
+/* Windows are the unit of probing: aligned, as the kernel maps the neighbours of a page too. */
 enum { WINDOW_BYTES = 64 << 10 };
 
 /* A window of a live, sampled block of @p site, by chance, and the segment that it is in; 0: there
  * is none. Holding the lock. */
 uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p);
 
-/* Around whatever makes a copy of the process; fork() calls them by itself. */
+/* Around each call that makes a copy of the process; fork() calls them by itself. */
 void block_before_fork(void);
 void block_after_fork(void);
 void block_after_fork_in_child(void);
@@ -113,7 +114,7 @@ void sample_forget(uintptr_t start, uintptr_t end);
 /* Where accesses are known from: "page faults", "page tables: REASON", "nothing: REASON". */
 const char *sample_source(void);
 
-/* seen.c: what the probes of a site saw, over all segments of its blocks. */
+/* seen.c: the observations of a site's probes, over all segments of its blocks. */
 struct seen {
     double exposure_s;
     uint64_t hits;
@@ -123,9 +124,9 @@ struct seen {
 /* The caller holds the tables' lock, or has a copy. */
 struct seen seen_of_site(const struct site *site);
 
-/* call.c: calls of the program that this library has to know of, in the C library's place:
- * processes made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system
- * calls, which would kill the program for what this library does.
+/* call.c: calls of the program that this library intercepts, in the C library's place: processes
+ * made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system calls, which
+ * would kill the program for this library's system calls.
  *
  * System calls that the program makes by instructions of its own are not seen. */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sample.c: every 10 ms what has been accessed is counted, and as many windows become probes.
+/* sample.c: every 10 ms the accesses are counted, and as many windows become probes.
  *
  * Accesses are known from the kernel's software event of page faults, which gives address and time;
- * no processor's counters are needed. Where the kernel refuses it, from the page tables: which
- * probes are mapped again, without the address and the exact time.
+ * no processor's counters are needed. Where the kernel refuses it, from the page tables: the probes
+ * that are mapped again, without the address and the exact time.
  *
- * The kernel limits what all processes of a user may lock for queues of events, so these are small.
+ * The kernel limits the memory that all processes of a user may lock for queues of events, so these
+ * are small.
  *
  * A probe that is not accessed for a while is taken elsewhere, so that memory without accesses does
  * not collect all probes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* seen.c: a window that waits for T seconds before each access is accessed 1/T times a second. A
- * part of an array may never be used, as there is room for the worst case: its long waits do not
+ * part of an array may never be used, as there is space for the worst case: its long waits do not
  * count for the others, once there are hits enough to tell the parts apart. */
 
 #include "cmd/memspan-advise/preload/preload.h"

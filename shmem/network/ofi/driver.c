@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.c: the table of the driver over libfabric; what is opened once a process. */
+/* driver.c: the table of the driver over libfabric; the objects that are opened once a process. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <stdarg.h>
@@ -21,7 +21,7 @@ memspan_status_t ofi_fail(memspan_status_t status, const char *call, long code, 
                               "%s", text);
 }
 
-/* Writes to one peer take effect in order, whatever their size. */
+/* Writes of any size to one peer take effect in order. */
 static bool keeps_write_order(const struct fi_info *info)
 {
     return ((info->tx_attr->msg_order & FI_ORDER_WAW) != 0) &&
@@ -55,7 +55,7 @@ static void set_properties(struct msp_network_limits *limits)
     limits->puts_pass_messages  = true;
     limits->target_progresses =
         (info->domain_attr->data_progress != FI_PROGRESS_AUTO) && !ofi_provider_is("verbs");
-    /* Over tcp the kernel copies what a get reads, in pieces of its own choice (libfabric stages an
+    /* Over tcp the kernel copies a get's data, in pieces of its own choice (libfabric stages an
      * answer only behind others that wait). */
     limits->gets_words           = false;
     limits->pins_memory          = (mode & FI_MR_ALLOCATED) != 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: registered memory of this PE, and keys of others'.
  *
- * What a peer gets as a key: where the memory starts, its size, and libfabric's key, which is a
- * number (chosen by the provider with FI_MR_PROV_KEY, else random) or, with FI_MR_RAW, bytes that
- * the peer's libfabric turns into a number. Peers name places by the owner's addresses; providers
- * without FI_MR_VIRT_ADDR count from the start of the memory. */
+ * A peer's key: where the memory starts, its size, and libfabric's key, which is a number (chosen
+ * by the provider with FI_MR_PROV_KEY, else random) or, with FI_MR_RAW, bytes that the peer's
+ * libfabric turns into a number. Peers name places by the owner's addresses; providers without
+ * FI_MR_VIRT_ADDR count from the start of the memory. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <pthread.h>

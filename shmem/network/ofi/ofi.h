@@ -9,8 +9,8 @@
  * An operation has a record of the driver's until libfabric reports its completion. The caller's
  * request may end earlier, when its peer has failed: then the record has no request any more.
  *
- * A put may ask for an acknowledgement (FI_DELIVERY_COMPLETE), which costs a packet of the peer's.
- * Where the provider keeps the order of writes, only the first of several outstanding puts ask for
+ * A put may request an acknowledgement (FI_DELIVERY_COMPLETE), which costs a packet of the peer's.
+ * Where the provider keeps the order of writes, only the first of several outstanding puts request
  * one, and a flush that finds others behind them sends an empty write that does (operation.c). */
 
 #include "shmem/network/driver.h"
@@ -34,7 +34,7 @@ enum {
     OFI_INLINE_BYTES    = 256,   /* copied into an operation's own record */
     OFI_COPY_BYTES      = 16384, /* of a copy buffer; also rxm's limit of messages in one piece */
     OFI_SIGNALLED_BYTES = 4096,  /* data and signal in one message */
-    OFI_AGGREGATE_BYTES = 2048,  /* over tcp: what the kernel's part of a send costs */
+    OFI_AGGREGATE_BYTES = 2048,  /* over tcp: the cost of the kernel's part of a send */
     OFI_COPIES_MAX      = 128,   /* copy buffers of a queue */
     OFI_PREFIX_BYTES    = 8,     /* before a message's header: its size */
     OFI_MESSAGE_BYTES   = OFI_COPY_BYTES - 2 * OFI_PREFIX_BYTES,
@@ -45,7 +45,8 @@ enum {
 
 struct ofi_pool_slab;
 
-/* Items of one size, which grow by slabs; registered where the provider wants local buffers so. */
+/* Items of one size, which grow by slabs; registered where the provider requires that of local
+ * buffers. */
 struct ofi_pool {
     struct ofi_pool_item *free;
     struct ofi_pool_slab *slabs;
@@ -54,7 +55,7 @@ struct ofi_pool {
     size_t count_max;
 };
 
-/* First in what a pool holds. */
+/* An item of a pool begins with this. */
 struct ofi_pool_item {
     struct ofi_pool_item *next;
     void *descriptor; /* of the slab's registration */
@@ -70,9 +71,9 @@ enum ofi_kind {
 
 struct ofi_copy; /* a buffer of OFI_COPY_BYTES */
 
-/* What a completion names. */
+/* The context that a completion names. */
 struct ofi_context {
-    struct fi_context2 libfabric; /* its own while it has the operation, where it asks for one */
+    struct fi_context2 libfabric; /* its own while it has the operation, where it needs one */
     enum ofi_kind kind;
 };
 
@@ -122,7 +123,7 @@ struct msp_network_queue {
     struct ofi_pool copies;
     struct ofi_receive *receives; /* OFI_RECEIVES of them, in the main queue */
     struct fid_mr *receives_mr;
-    unsigned unposted;               /* of them: libfabric had no room */
+    unsigned unposted;               /* of them: libfabric had no space */
     bool was_armed;                  /* its thread may have slept since */
     struct msp_network_peer *closed; /* list of those that are freed with the queue */
 };
@@ -137,8 +138,8 @@ struct msp_network_peer {
     struct ofi_flush *flushes;      /* list */
     uint32_t epoch;                 /* flushes started */
     uint32_t puts;                  /* outstanding */
-    bool is_unacknowledged;         /* the last put has not asked for an acknowledgement */
-    bool has_failed_put;            /* a copied one, of which the next flush tells */
+    bool is_unacknowledged;         /* the last put has not requested an acknowledgement */
+    bool has_failed_put;            /* a copied one, which the next flush reports */
     bool has_large;                 /* a large put since the last flush */
     uint64_t last_key;              /* of the last put: where an empty write may go */
     uint64_t last_address;
@@ -177,7 +178,7 @@ struct ofi_driver {
     bool is_virtual;     /* FI_MR_VIRT_ADDR: remote addresses, not offsets */
     bool takes_device;
     bool is_tcp;
-    bool is_lazy; /* not every put asks for an acknowledgement */
+    bool is_lazy; /* not every put requests an acknowledgement */
 };
 extern struct ofi_driver ofi;
 
@@ -233,12 +234,12 @@ memspan_status_t ofi_peer_open(struct msp_network_queue *queue, int pe, const vo
                                size_t address_bytes, struct msp_network_peer **peer_p);
 void ofi_peer_close(struct msp_network_peer *peer, bool is_failed);
 void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
-/* Room for its address, then size in *address_bytes_p: what peer_open() reads. */
+/* Space for its address, then size in *address_bytes_p: the form that peer_open() reads. */
 memspan_status_t ofi_address_pack(struct fid_ep *endpoint, void *address, size_t *address_bytes_p);
-/* libfabric says that the connection is lost: reported once, and its requests complete. */
+/* libfabric reports that the connection is lost: reported once, and its requests complete. */
 void ofi_peer_fail(struct msp_network_peer *peer, int error);
 bool ofi_error_is_connection(int error);
-/* libfabric has no room for an operation of it. */
+/* libfabric has no space for an operation of it. */
 void ofi_peer_stalls(struct msp_network_peer *peer);
 /* It has taken one, or completed one. */
 void ofi_peer_proceeds(struct msp_network_peer *peer);

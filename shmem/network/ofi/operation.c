@@ -3,20 +3,21 @@
  *
  * Small buffers of the caller's are copied, so that the call is DONE when libfabric has the
  * operation. Larger ones are used in place: by their own registration, or by one for this
- * operation, where the provider wants local buffers registered (its cache makes that cheap).
+ * operation, where the provider requires local buffers to be registered (its cache makes that
+ * cheap).
  *
- * Acknowledgements. A flush waits until all puts before it are complete, and a put that asks for an
+ * Acknowledgements. A flush waits until all puts before it are complete, and a put that requests an
  * acknowledgement is complete when it is in the target's memory. With ofi.is_lazy the others are
  * complete when they have left; since writes arrive in order, the acknowledgement of a later one is
- * theirs too. The flush sends an empty write for it where no put of the program's has asked. One
- * put and a flush so cost one packet and its acknowledgement; many puts and a flush do not cost an
- * acknowledgement each. */
+ * theirs too. The flush sends an empty write for it where no put of the program's has requested
+ * one. One put and a flush so cost one packet and its acknowledgement; many puts and a flush do not
+ * cost an acknowledgement each. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
+enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more request none */
 
 static void link_record(struct msp_network_peer *peer, struct ofi_record *record)
 {
@@ -58,7 +59,7 @@ static struct ofi_record *record_take(struct msp_network_peer *peer, enum ofi_ki
     return record;
 }
 
-/* Back, with what it has. */
+/* Back, with its contents. */
 static void record_give(struct ofi_record *record)
 {
     struct msp_network_queue *queue = record->peer->queue;
@@ -115,7 +116,7 @@ static void taken(struct ofi_record *record)
 
 /* ---- completions ---- */
 
-/* A put whose caller was told DONE has failed: the next flush says so, once. */
+/* A put that has returned DONE has failed: the next flush reports it, once. */
 static memspan_status_t flush_status(struct msp_network_peer *peer)
 {
     if (!peer->has_failed_put) {
@@ -133,7 +134,7 @@ static void flushes_count(struct msp_network_peer *peer, uint32_t epoch)
 
     while (*link != NULL) {
         struct ofi_flush *flush = *link;
-        /* Numbers may wrap: which is later is the sign of their difference. */
+        /* Numbers may wrap: the sign of their difference decides which is later. */
         if ((int32_t)(flush->epoch - epoch) > 0) {
             flush->left--;
         }
@@ -240,7 +241,7 @@ static enum msp_network_result local_in_place(struct ofi_record *record, const v
     return MSP_NETWORK_DONE;
 }
 
-/* Room of the driver's own. */
+/* Space of the driver's own. */
 static enum msp_network_result local_copy(struct ofi_record *record, size_t size_bytes,
                                           struct ofi_local *local_p)
 {
@@ -291,8 +292,8 @@ static ssize_t write_remote(struct msp_network_peer *peer, const struct ofi_loca
     return fi_writemsg(peer->queue->endpoint, &message, FI_COMPLETION | flags);
 }
 
-/* The first few puts ask, since a flush may follow. Of large ones, whose callers wait for their
- * buffers, the first since a flush: the others' buffers are free a round trip earlier. */
+/* The first few puts request one, since a flush may follow. Of large ones, whose callers wait for
+ * their buffers, the first since a flush: the others' buffers are free a round trip earlier. */
 static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_large)
 {
     if (!ofi.is_lazy) {
@@ -301,8 +302,8 @@ static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_l
     return is_large ? !peer->has_large : (peer->puts < ASKING_PUTS);
 }
 
-/* What the provider keeps, because the kernel has no room, is not sent without progress: a copy by
- * such a queue is complete when the kernel has it. */
+/* Data that the provider keeps, because the kernel has no space, is not sent without progress: a
+ * copy by such a queue is complete when the kernel has it. */
 static bool keeps_copies(const struct msp_network_queue *queue)
 {
     return ofi.is_tcp && !queue->is_main;
@@ -320,7 +321,7 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
         return fail_of_peer(peer);
     }
     if (size_bytes == 0) {
-        return MSP_NETWORK_DONE; /* shm never completes an empty write that asks (1.17) */
+        return MSP_NETWORK_DONE; /* shm never completes an empty write that requests one (1.17) */
     }
     struct ofi_record *record = record_take(peer, OFI_PUT, NULL);
     if (record == NULL) {

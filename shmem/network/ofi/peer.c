@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peer.c: addresses of peers, and peers that are lost.
  *
- * What libfabric 1.17 says of a peer that was killed, over tcp;ofi_rxm: operations that it has not
- * answered complete with an error, as soon as the kernel has closed its sockets. Where none are
- * outstanding it says nothing. It forgets the connection, and each later operation connects anew,
- * is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no room for a while
- * is probed: a connect() of our own to its address says whether something listens there. A host
- * that is gone answers nothing at all: liveness messages find it (alive.c).
+ * The errors of libfabric 1.17 for a peer that was killed, over tcp;ofi_rxm: operations that it has
+ * not answered complete with an error, as soon as the kernel has closed its sockets. Where none are
+ * outstanding it reports nothing. It forgets the connection, and each later operation connects
+ * anew, is refused, and returns -FI_EAGAIN for ever. So a peer whose operations find no space for a
+ * while is probed: a connect() of our own to its address shows whether a process listens there. A
+ * host that is gone answers nothing at all: liveness messages find it (alive.c).
  *
  * Runs over the provider shm that were killed leave files in /dev/shm, named PID:N:N; libfabric
  * removes them at the next start of a process with that number. */
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    PROBE_FIRST_MS = 200,  /* of operations that find no room */
+    PROBE_FIRST_MS = 200,  /* of operations that find no space */
     PROBE_NEXT_MS  = 1000, /* after one that was answered */
 };
 
@@ -186,7 +186,7 @@ void ofi_peer_describe(struct msp_network_peer *peer, char *text, size_t text_by
 bool ofi_error_is_connection(int error)
 {
     switch (error) {
-    case FI_ECANCELED: /* what rxm says of operations on a connection that was closed */
+    case FI_ECANCELED: /* rxm's error for operations on a connection that was closed */
     case FI_ECONNABORTED:
     case FI_ECONNREFUSED:
     case FI_ECONNRESET:

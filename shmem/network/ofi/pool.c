@@ -2,7 +2,8 @@
 /* pool.c: records and copy buffers of operations.
  *
  * A pool belongs to a queue, whose functions one thread calls at a time. It grows by slabs and
- * never shrinks before its end. Slabs are registered where the provider wants local buffers so. */
+ * never shrinks before its end. Slabs are registered where the provider requires that of local
+ * buffers. */
 
 #include "shmem/network/ofi/ofi.h"
 #include <stdlib.h>

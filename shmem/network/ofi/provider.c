@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* provider.c: which of libfabric's providers, and which of its addresses.
+/* provider.c: the choice of a provider of libfabric, and of its address.
  *
- * libfabric lists one fi_info for each provider, device and address that has the capabilities asked
- * for. The user's FI_PROVIDER, FI_TCP_IFACE and the like have shortened the list. Of what is left
- * the best rank counts: remote direct memory access before TCP before what is slow or known to
- * hang; addresses that other hosts reach before those that they may not, and for a job of one host
- * the loopback interface, where no other host listens. Among equals libfabric's
- * order stands, which is by speed.
+ * libfabric lists one fi_info for each provider, device and address that has the requested
+ * capabilities. The user's FI_PROVIDER, FI_TCP_IFACE and similar ones have shortened the list.
+ * Among the others the best rank counts: remote direct memory access before TCP before providers
+ * that are slow or known to hang; addresses that other hosts reach before those that they may not,
+ * and for a job of one host the loopback interface, where no other host listens. Among equals
+ * libfabric's order stands, which is by speed.
  *
- * The first call of fi_getinfo() costs 0.2 to 0.45 s whatever is asked (libfabric 1.17 reads
+ * The first call of fi_getinfo() costs 0.2 to 0.45 s with any hints (libfabric 1.17 reads
  * /proc/kallsyms, and psm2 sleeps); later ones cost little. */
 
 #include "shmem/network/ofi/ofi.h"
@@ -132,13 +132,14 @@ static void set_hints(struct fi_info *hints)
                                   FI_MR_ENDPOINT | FI_MR_RAW;
 }
 
-/* Settings of libfabric's, read at its first call, that cost much in most jobs. What the user has
- * set stays. Measured with 1.17, resident memory of a PE with one queue over tcp;ofi_rxm: 79 MiB
- * with the defaults, 13 MiB with these.
+/* Settings of libfabric's, read at its first call, that cost much in most jobs. The user's settings
+ * stay. Measured with 1.17, resident memory of a PE with one queue over tcp;ofi_rxm: 79 MiB with
+ * the defaults, 13 MiB with these.
  * - rxm posts 4096 receives for each endpoint over tcp.
  * - Their buffers, and those of each connection over verbs, have 16 KiB. Over tcp the data of a
  *   message does not pass through them, so that messages of 16 KiB still go in one piece.
- * - rxm makes a completion queue for so many peers: fi_enable() says EINVAL where that is over the
+ * - rxm makes a completion queue for so many peers: fi_enable() returns EINVAL where that is over
+ *   the
  *   device's limit (soft RoCE: with the default of 256). */
 static void apply_settings(void)
 {
@@ -176,7 +177,7 @@ static bool is_given(void)
     return is_set;
 }
 
-/* The user has chosen, or it is RDMA, or the kernel's TCP is asked for. */
+/* The user has chosen, or it is RDMA, or the kernel's TCP is requested. */
 static bool is_allowed(const struct fi_info *info, bool is_chosen)
 {
     return is_chosen || ofi.job.takes_kernel_tcp ||

@@ -2,8 +2,8 @@
 /* queue.c: an endpoint, its completion queue and its addresses.
  *
  * The main queue has receive buffers for messages, posted again as soon as the transport has read
- * them. A buffer takes one message: what rxm sends in one piece fits, and nothing depends on
- * multi-receive buffers, which providers implement differently.
+ * them. A buffer takes one message: a message that rxm sends in one piece fits, and nothing depends
+ * on multi-receive buffers, which providers implement differently.
  *
  * The descriptor is the completion queue's. Puts of others leave no completion at their target, so
  * that the first progress after a sleep counts as an event. */
@@ -196,7 +196,7 @@ memspan_status_t ofi_queue_address(struct msp_network_queue *queue, void *addres
     return ofi_address_pack(queue->endpoint, address, address_bytes_p);
 }
 
-/* A message: the size of its header, the header, what aligns the payload, the payload. */
+/* A message: the size of its header, the header, the padding before the payload, the payload. */
 static void deliver(const struct ofi_receive *receive, size_t bytes)
 {
     uint64_t header_bytes = 0;
@@ -216,7 +216,7 @@ static void deliver(const struct ofi_receive *receive, size_t bytes)
                           bytes - start);
 }
 
-/* Those whose messages are handled, as many as libfabric has room for. */
+/* Those whose messages are handled, as many as libfabric has space for. */
 static void post_again(struct msp_network_queue *queue)
 {
     for (size_t i = 0; (i < OFI_RECEIVES) && (queue->unposted != 0); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address.c: which addresses this host has, and which of a peer's it reaches: one on a network that
- * both are on, else the first with a route. An address that both hosts have, as of a bridge for
- * containers, is no way to the other. */
+/* address.c: this host's addresses, and the address of a peer that it reaches: one on a network
+ * that both are on, else the first with a route. An address that both hosts have, as of a bridge
+ * for containers, is no way to the other. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ static uint8_t prefix_of(const uint8_t *mask, size_t mask_bytes)
     return (uint8_t)bits;
 }
 
-/* Longer than names of interfaces are: what is cut off makes none of one. */
+/* Longer than names of interfaces are: cutting makes no name into another. */
 enum { NAME_BYTES = IF_NAMESIZE + 1 };
 
 /* The first name at *names_p, which moves behind it. False: there is none. */

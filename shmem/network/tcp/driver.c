@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* driver.c: the table, error records, registered memory.
  *
- * Nothing is registered with TCP: a key is the number of a range that peers may name, so that what
- * arrives changes no other memory. */
+ * Nothing is registered with TCP: a key is the number of a range that peers may name, so that
+ * arriving data changes no other memory. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>

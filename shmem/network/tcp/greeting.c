@@ -90,7 +90,7 @@ unsigned msp_tcp_hello(struct msp_tcp_link *link)
     return 1;
 }
 
-/* The listener's proof comes first: the caller's would tell another process that the PE has gone.
+/* The listener's proof comes first: the caller's would show another process that the PE has gone.
  */
 static void take_challenge(struct msp_tcp_link *link, const struct msp_tcp_frame *frame)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link.c: connections, and what travels on them.
+/* link.c: connections, and their traffic.
  *
- * Sending never waits: what the kernel has no room for is kept, in order. Receiving takes small
- * items through bytes[]; the rest of a body is received where it belongs, by whole words: a PE that
- * waits for a word there must not see a part of it. */
+ * Sending never waits: items that the kernel has no space for are kept, in order. Receiving takes
+ * small items through bytes[]; the rest of a body is received where it belongs, by whole words: a
+ * PE that waits for a word there must not see a part of it. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>
@@ -23,12 +23,12 @@ enum { RECEIVES_MAX = 16 /* of one call, before other links have theirs */ };
 
 /* ---- open, lose, close ---- */
 
-bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room)
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_writing)
 {
-    struct epoll_event event = {.events = EPOLLIN | (for_room ? (uint32_t)EPOLLOUT : 0),
+    struct epoll_event event = {.events = EPOLLIN | (for_writing ? (uint32_t)EPOLLOUT : 0),
                                 .data   = {.ptr = link}};
 
-    link->watches_room = for_room;
+    link->watches_writing = for_writing;
     return epoll_ctl(link->queue->epoll_fd, operation, link->fd, &event) == 0;
 }
 
@@ -60,7 +60,7 @@ static bool is_sending(const struct msp_tcp_link *link)
 
 void msp_tcp_link_watch(struct msp_tcp_link *link)
 {
-    if ((link->fd >= 0) && (link->watches_room != is_sending(link))) {
+    if ((link->fd >= 0) && (link->watches_writing != is_sending(link))) {
         (void)msp_tcp_link_listen(link, EPOLL_CTL_MOD, is_sending(link));
     }
 }
@@ -107,7 +107,7 @@ struct msp_tcp_link *msp_tcp_link_find(struct msp_network_queue *queue, int pe)
     return link;
 }
 
-/* The first of what waits is sent, or never will be. */
+/* The first waiting item is sent, or never will be. */
 static void drop_rest(struct msp_tcp_link *link, memspan_status_t status)
 {
     struct msp_tcp_rest *rest           = link->rests;
@@ -188,7 +188,7 @@ static ssize_t transmit(struct msp_tcp_link *link, struct iovec *parts, size_t c
     return -1;
 }
 
-/* What is left of an item, of which the kernel has @p sent bytes. */
+/* The rest of an item, of which the kernel has @p sent bytes. */
 static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_tcp_item *item,
                                     size_t sent)
 {
@@ -221,8 +221,8 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
         memcpy(at, item->payload, item->payload_bytes);
         memcpy(at + item->payload_bytes, zeros, item->pad_bytes);
     }
-    /* The library's thread sends what the main queue keeps; what another one keeps waits for its
-     * caller. */
+    /* The library's thread sends the items that the main queue keeps; those of another queue wait
+     * for its caller. */
     rest->request = (item->is_copied && link->queue->is_main) ? NULL : item->request;
     link->queue->rests += (link->rests == NULL) ? 1 : 0;
     *link->rests_end = rest;
@@ -269,8 +269,8 @@ bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *fra
     return sent == (ssize_t)sizeof *frame;
 }
 
-/* Room for a good part of what the kernel takes. Any room would do, but makes small packets. */
-static bool has_room(const struct msp_tcp_link *link)
+/* Space for a good part of the kernel's buffer. Any space would do, but makes small packets. */
+static bool is_writable(const struct msp_tcp_link *link)
 {
     struct pollfd ready = {.fd = link->fd, .events = POLLOUT};
 
@@ -281,7 +281,7 @@ unsigned msp_tcp_link_push(struct msp_tcp_link *link)
 {
     unsigned events;
 
-    if (!is_sending(link) || !has_room(link)) {
+    if (!is_sending(link) || !is_writable(link)) {
         return 0;
     }
     events = link->hello_pending ? msp_tcp_hello(link) : 0;
@@ -359,7 +359,7 @@ static void answer_get(struct msp_tcp_link *link, const struct msp_tcp_frame *ge
     (void)msp_tcp_link_send(link, &item);
 }
 
-/* What was to be sent on @p given_up is sent on @p link. */
+/* Items to be sent on @p given_up are sent on @p link. */
 static void take_over(struct msp_tcp_link *link, struct msp_tcp_link *given_up)
 {
     if (given_up->rests != NULL) {
@@ -429,7 +429,7 @@ static void end_body(struct msp_tcp_link *link)
         msp_tcp_peer_arrived(link->peer);
         return;
     }
-    atomic_thread_fence(memory_order_release); /* seen before what comes next */
+    atomic_thread_fence(memory_order_release); /* seen before later operations */
     link->executed++;
     if (link->frame.asks != 0) {
         answer(link, MSP_TCP_ACK, link->executed);
@@ -570,7 +570,7 @@ static void consume(struct msp_tcp_link *link)
     }
 }
 
-/* How much of a body is here in words; 0: not one, so that bytes[] takes what is here of it. */
+/* How much of a body is here in words; 0: not one, so that bytes[] takes the part that is here. */
 static size_t words_here(const struct msp_tcp_link *link)
 {
     int here = 0;
@@ -578,8 +578,8 @@ static size_t words_here(const struct msp_tcp_link *link)
     return (ioctl(link->fd, FIONREAD, &here) == 0) ? in_words(link, (size_t)here) : 0;
 }
 
-/* Room in bytes[] for what is received next: the rest of a word, or items. */
-static size_t room_in_bytes(struct msp_tcp_link *link)
+/* Space in bytes[] for the next bytes to receive: the rest of a word, or items. */
+static size_t free_bytes_in(struct msp_tcp_link *link)
 {
     if (link->start != 0) {
         memmove(link->bytes, link->bytes + link->start, link->end - link->start);
@@ -597,14 +597,14 @@ static bool receive_some(struct msp_tcp_link *link)
 {
     const bool is_body      = (link->left_bytes != 0) && (link->start == link->end);
     const size_t body_bytes = is_body ? words_here(link) : 0;
-    const size_t room_bytes = (body_bytes != 0) ? body_bytes : room_in_bytes(link);
+    const size_t free_bytes = (body_bytes != 0) ? body_bytes : free_bytes_in(link);
     char *to                = (body_bytes != 0) ? link->to : link->bytes + link->end;
     ssize_t got;
 
     if ((body_bytes != 0) && !is_there(link)) {
         return false;
     }
-    got = recv(link->fd, to, room_bytes, MSG_DONTWAIT);
+    got = recv(link->fd, to, free_bytes, MSG_DONTWAIT);
     if (got <= 0) {
         if ((got == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             msp_tcp_link_lose(link, (got == 0) ? 0 : errno);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
+enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more request none */
 
-/* ---- what waits for answers ---- */
+/* ---- operations that wait for answers ---- */
 
 static struct msp_tcp_wait *add_wait(struct msp_tcp_waits *waits,
                                      struct msp_network_request *request)
@@ -36,7 +36,7 @@ static void end_first(struct msp_tcp_waits *waits, memspan_status_t status)
     request->complete(request, status); /* may free it */
 }
 
-static enum msp_network_result refuse(const struct msp_network_peer *peer)
+static enum msp_network_result refuse_peer(const struct msp_network_peer *peer)
 {
     (void)msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL, "PE %d is not reached any more: %s",
                        peer->pe, peer->reason);
@@ -46,7 +46,7 @@ static enum msp_network_result refuse(const struct msp_network_peer *peer)
 static void abandon(struct msp_network_peer *peer, struct msp_tcp_waits *waits)
 {
     while (waits->first != NULL) {
-        (void)refuse(peer);
+        (void)refuse_peer(peer);
         end_first(waits, MEMSPAN_ERR_UNREACHABLE);
     }
 }
@@ -185,7 +185,7 @@ enum msp_network_result msp_tcp_put(struct msp_network_peer *peer, struct msp_ne
     enum msp_network_result result;
 
     if (link == NULL) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     result = msp_tcp_link_send(link, &item);
     if ((result == MSP_NETWORK_DONE) || (result == MSP_NETWORK_STARTED)) {
@@ -209,7 +209,7 @@ enum msp_network_result msp_tcp_get(struct msp_network_peer *peer, struct msp_ne
     enum msp_network_result result;
 
     if (peer->link == NULL) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     result = msp_tcp_link_send(peer->link, &item);
     if (result != MSP_NETWORK_DONE) {
@@ -236,7 +236,7 @@ enum msp_network_result msp_tcp_send(struct msp_network_peer *peer, const void *
                                       .is_copied     = true,
                                       .may_be_busy   = true};
 
-    return (peer->link != NULL) ? msp_tcp_link_send(peer->link, &item) : refuse(peer);
+    return (peer->link != NULL) ? msp_tcp_link_send(peer->link, &item) : refuse_peer(peer);
 }
 
 enum msp_network_result msp_tcp_flush(struct msp_network_peer *peer,
@@ -247,7 +247,7 @@ enum msp_network_result msp_tcp_flush(struct msp_network_peer *peer,
         .frame = {.kind = MSP_TCP_PUT, .asks = 1}, .is_copied = true, .may_be_busy = true};
 
     if (link == NULL) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     if (link->is_unasked) {
         const enum msp_network_result result = msp_tcp_link_send(link, &empty);

@@ -14,7 +14,7 @@ struct msp_tcp_key {
 
 uint64_t msp_tcp_siphash(const struct msp_tcp_key *key, const void *bytes, size_t size_bytes);
 
-/* What a greeting has made known. */
+/* The results of a greeting. */
 struct msp_tcp_greeting {
     uint64_t asked;    /* random, of the PE that connects */
     uint64_t answered; /* random, of the one that listens */

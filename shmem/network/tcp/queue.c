@@ -2,7 +2,7 @@
 /* queue.c: polling links, and accepting new ones.
  *
  * A poll looks at the link on which something arrived last, which is where the next answer comes
- * from, by one call of the kernel. Every few polls it asks epoll for all the others. */
+ * from, by one call of the kernel. Every few polls it polls all the others by epoll. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>
@@ -73,7 +73,7 @@ static bool open_listeners(struct msp_network_queue *queue)
             break;
         }
     }
-    i          = (i < own->count) ? 0 : count; /* which must be all, and not none */
+    i          = (i < own->count) ? 0 : count; /* all must listen, and one at least */
     own->count = (uint16_t)count;
     return i > 0;
 }

@@ -4,8 +4,8 @@
 
 /* The network driver over the kernel's TCP, for hosts whose network is nothing else: it needs no
  * library, and an operation costs the calls of the kernel that it needs alone. driver.c has the
- * table, address.c interfaces, queue.c polling, link.c connections and what travels on them,
- * operation.c peers, put, get, send and flush.
+ * table, address.c interfaces, queue.c polling, link.c connections and their traffic, operation.c
+ * peers, put, get, send and flush.
  *
  * A link is a connection. Two main queues have one between them, for both directions: TCP's own
  * acknowledgements then travel with our answers, which saves each message a packet. Any other queue
@@ -23,9 +23,9 @@
  * Until its proof a caller is a stranger: there are few at a time, each for seconds, and one that
  * sends anything else is closed. A PE that gives way to strangers connects again.
  *
- * What arrives on a link is executed in order, by the processor of the owner: puts are received
- * into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
- * outstanding puts ask for one, and a flush that finds others behind them sends an empty put. */
+ * Requests that arrive on a link are executed in order, by the processor of the owner: puts are
+ * received into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
+ * outstanding puts request one, and a flush that finds others behind them sends an empty put. */
 
 #include "shmem/network/driver.h"
 #include "shmem/network/tcp/proof.h"
@@ -35,14 +35,15 @@
 enum {
     MSP_TCP_MESSAGE_MAX   = 65 << 10, /* header and payload */
     MSP_TCP_SIGNALLED_MAX = 64 << 10,
-    MSP_TCP_COPY_MAX      = 16 << 10, /* what is copied where the kernel has no room */
+    MSP_TCP_COPY_MAX      = 16 << 10, /* the bytes that are copied where the kernel has no space */
     MSP_TCP_COPIES_MAX    = 1 << 20,  /* bytes of copies that wait on one link */
     MSP_TCP_WORDS_MAX     = 256,      /* gets of so many bytes are read by whole words */
     MSP_TCP_AGGREGATE_MAX = 2 << 10,
     MSP_TCP_RECEIVE_BYTES = 68 << 10, /* holds the largest message */
-    MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before it is known what it is */
+    MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before its kind is known */
     MSP_TCP_HEADER_MAX    = 256,
-    MSP_TCP_ANSWERS_MAX = 64 << 20, /* bytes that wait for a peer that asks and does not receive */
+    MSP_TCP_ANSWERS_MAX =
+        64 << 20, /* bytes that wait for a peer that requests and does not receive */
     MSP_TCP_STRANGERS_MAX = 32,
     MSP_TCP_GREETING_MS   = 5000, /* that a stranger has, */
     MSP_TCP_BUSY_MS       = 1000, /* where others wait */
@@ -51,7 +52,8 @@ enum {
 };
 
 enum msp_tcp_kind {
-    MSP_TCP_HELLO,     /* size: the PE that connects; place: a random number; asks: to share */
+    MSP_TCP_HELLO, /* size: the PE that connects; place: a random number; asks: a request to share
+                    */
     MSP_TCP_CHALLENGE, /* size: a proof; place: a random number */
     MSP_TCP_PROOF,     /* place: it */
     MSP_TCP_WELCOME,   /* the link opens */
@@ -77,7 +79,7 @@ _Static_assert(sizeof(struct msp_tcp_frame) + MSP_TCP_HEADER_MAX + MSP_TCP_MESSA
                    MSP_TCP_RECEIVE_BYTES,
                "the largest message is taken in one piece");
 
-/* What the kernel had no room for. */
+/* An item that the kernel had no space for. */
 struct msp_tcp_rest {
     struct msp_tcp_rest *next;
     struct msp_network_request *request; /* completes when it is sent; or NULL */
@@ -99,7 +101,7 @@ struct msp_tcp_link {
     struct msp_tcp_link *next; /* of the queue */
     struct msp_network_queue *queue;
     struct msp_network_peer *peer; /* NULL: this end has no operations for it */
-    int pe;                        /* at the other end; -1: it has not said so */
+    int pe;                        /* at the other end; -1: it has not sent it */
     int fd;                        /* -1: lost, freed by the next progress */
     bool is_own;                   /* this end has connected */
     bool is_shared;                /* between main queues */
@@ -110,15 +112,15 @@ struct msp_tcp_link {
     unsigned calls;  /* own: connections so far */
     int64_t born_ms; /* another's */
     struct msp_tcp_greeting greeting;
-    bool watches_room;          /* the descriptor waits for room, too */
+    bool watches_writing;       /* the descriptor waits for space, too */
     struct msp_tcp_rest *rests; /* in order */
     struct msp_tcp_rest **rests_end;
     size_t copied_bytes;   /* in rests */
     uint64_t executed;     /* puts of the other end */
     uint64_t puts;         /* of this end */
     uint64_t acknowledged; /* of them */
-    bool is_unasked;       /* the last put has not asked */
-    /* The body that is being received; then what has been received in advance. */
+    bool is_unasked;       /* the last put has not requested one */
+    /* The body that is being received; then the bytes received in advance. */
     struct msp_tcp_frame frame;
     char *to;
     size_t left_bytes;
@@ -215,9 +217,9 @@ bool msp_tcp_queue_arm(struct msp_network_queue *queue, int *timeout_ms_p);
 /* Milliseconds, for limits of seconds. */
 int64_t msp_tcp_now_ms(void);
 
-/* greeting.c. What begins with @p frame, of a link that is not open. */
+/* greeting.c. The item that begins with @p frame, of a link that is not open. */
 void msp_tcp_greet(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
-/* The first thing on a link of this end's, which always has room for it. */
+/* The first thing on a link of this end's, which always has space for it. */
 unsigned msp_tcp_hello(struct msp_tcp_link *link);
 /* A connection that is under way. -1, with errno. */
 int msp_tcp_call(const struct sockaddr_storage *to);
@@ -230,31 +232,31 @@ unsigned msp_tcp_strangers_close(struct msp_network_queue *queue, int64_t limit_
 int64_t msp_tcp_strangers_left(const struct msp_network_queue *queue);
 
 /* link.c. @p peer: this end has connected to that PE; NULL: it was connected to. NULL: no memory,
- * or no room in the queue's epoll; @p fd stays the caller's. */
+ * or no space in the queue's epoll; @p fd stays the caller's. */
 struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
                                        struct msp_network_peer *peer);
-/* What the other end sends is not ours. */
+/* Data from the other end is not ours. */
 void msp_tcp_link_refuse(struct msp_tcp_link *link, const char *what);
 /* Frames of the greeting, before anything else: sent at once, or never. */
 bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
-/* It has an operation for each event of the other end, or for room. */
-bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room);
+/* It has an operation for each event of the other end, or for space. */
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_writing);
 /* Both ends are PEs of the job. */
 void msp_tcp_link_welcome(struct msp_tcp_link *link);
 /* One that the queue may send operations to that PE on; NULL: none. */
 struct msp_tcp_link *msp_tcp_link_find(struct msp_network_queue *queue, int pe);
-/* It stays in the queue's list until the next progress. Its peer hears nothing. */
+/* It stays in the queue's list until the next progress. Its peer is not informed. */
 void msp_tcp_link_close(struct msp_tcp_link *link);
 /* The connection is lost: @p code of errno, 0: the other end has closed it. */
 void msp_tcp_link_lose(struct msp_tcp_link *link, int code);
 /* Nonzero: something has arrived. */
 unsigned msp_tcp_link_receive(struct msp_tcp_link *link);
-/* What waits for room, as much as there is. Nonzero: some of it. */
+/* Sends waiting items, as the space allows. Nonzero: some of it. */
 unsigned msp_tcp_link_push(struct msp_tcp_link *link);
-/* Where something can be sent as soon as there is room, the descriptor wakes for room, too. */
+/* Where something can be sent as soon as there is space, the descriptor wakes for space, too. */
 void msp_tcp_link_watch(struct msp_tcp_link *link);
 
-/* What is sent as one. */
+/* The parts that are sent as one. */
 struct msp_tcp_item {
     struct msp_tcp_frame frame;
     const void *header;
@@ -263,7 +265,7 @@ struct msp_tcp_item {
     size_t pad_bytes;
     struct msp_network_request *request; /* completes when it is sent: a payload in place, or a
                                             copy that a queue other than the main one keeps */
-    bool is_copied;                      /* where the kernel has no room; or in place */
+    bool is_copied;                      /* where the kernel has no space; or in place */
     bool may_be_busy;                    /* beyond MSP_TCP_COPIES_MAX, or without memory */
 };
 enum msp_network_result msp_tcp_link_send(struct msp_tcp_link *link,
@@ -274,7 +276,7 @@ memspan_status_t msp_tcp_peer_open(struct msp_network_queue *queue, int pe, cons
                                    size_t address_bytes, struct msp_network_peer **peer_p);
 void msp_tcp_peer_close(struct msp_network_peer *peer, bool is_failed);
 void msp_tcp_peer_describe(struct msp_network_peer *peer, char *text, size_t text_bytes);
-/* Its link is gone: what waits for answers ends. */
+/* Its link is gone: operations that wait for answers end. */
 void msp_tcp_peer_lose(struct msp_network_peer *peer, const char *reason);
 void msp_tcp_peer_acknowledge(struct msp_network_peer *peer, uint64_t puts);
 /* Where the data of the oldest get belongs. False: there is no get of so many bytes. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* context.c: UCX's context, and what its transports promise.
+/* context.c: UCX's context, and the guarantees of its transports.
  *
- * UCX chooses transports by peer. What it would choose for a peer on another host is asked once: an
- * endpoint to this process, by an address of network devices alone, has the same rails. */
+ * UCX chooses transports by peer. Its choice for a peer on another host is found once: an endpoint
+ * to this process, by an address of network devices alone, has the same rails. */
 
 #include "shmem/network/ucx/rail.h"
 #include "shmem/network/ucx/setting.h"
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the transports promise ---- */
+/* ---- guarantees of the transports ---- */
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -71,7 +71,7 @@ static void judge(const struct msp_ucx_rails *rails)
         msp_ucx.loses_events = msp_ucx.loses_events || is_verbs(rails->rails[i].transport);
     }
     limits->target_progresses = !is_dma;
-    /* UCX emulates puts over TCP by messages, and one rail keeps what it is given in order. */
+    /* UCX emulates puts over TCP by messages, and one rail keeps its messages in order. */
     limits->is_ordered         = is_tcp(rails);
     limits->put_done_max_bytes = MSP_UCX_COPY_MAX;
     limits->message_max_bytes  = MSP_UCX_MESSAGE_MAX;
@@ -80,13 +80,13 @@ static void judge(const struct msp_ucx_rails *rails)
     limits->signalled_max_bytes   = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : MSP_UCX_SIGNALLED_MAX;
     limits->get_message_max_bytes = 0;
     limits->aggregate_max_bytes   = is_tcp(rails) ? MSP_UCX_AGGREGATE_MAX : 0;
-    /* The target copies what it answers with, by memcpy(). */
+    /* The target copies its answer, by memcpy(). */
     limits->gets_words           = is_tcp(rails);
     limits->takes_device_memory  = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
     limits->is_open_to_strangers = has_tcp(rails);
 }
 
-/* ---- asking UCX ---- */
+/* ---- queries of UCX ---- */
 
 static void finish(ucp_worker_h worker, void *request)
 {
@@ -112,8 +112,8 @@ static void close_endpoint(ucp_worker_h worker, ucp_ep_h endpoint)
     finish(worker, ucp_ep_close_nbx(endpoint, &param));
 }
 
-/* The endpoint with the best address and mode that has transports at all. What reaches this host
- * alone counts where the user has chosen it. */
+/* The endpoint with the best address and mode that has transports at all. A transport that reaches
+ * this host alone counts where the user has chosen it. */
 static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
 {
     static const struct {
@@ -140,7 +140,7 @@ static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
         if (status != UCS_OK) {
             return status;
         }
-        self.is_failed     = true; /* what becomes of it is no news */
+        self.is_failed     = true; /* its end is of no interest */
         msp_ucx.error_mode = tries[i].mode;
         status = msp_ucx_endpoint(worker, attributes.address, tries[i].mode, &self, endpoint_p);
         ucp_worker_release_address(worker, attributes.address);
@@ -221,7 +221,7 @@ static memspan_status_t start_with(const struct msp_network_job *job,
     return result;
 }
 
-/* TCP after RDMA where it is asked for, by devices too. */
+/* TCP after RDMA where it is requested, by devices too. */
 static memspan_status_t start(const struct msp_network_job *job)
 {
     const enum msp_ucx_networks tcp = job->is_one_network ? MSP_UCX_LOOPBACK : MSP_UCX_ANY;

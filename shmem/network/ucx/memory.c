@@ -65,7 +65,7 @@ static memspan_status_t pack_key(ucp_mem_h memory, void *key, size_t *key_bytes_
 }
 
 /* A registration that pins pages fails with an input-output error where the limit is reached. */
-static memspan_status_t refuse(ucs_status_t status, size_t size_bytes)
+static memspan_status_t refuse_registration(ucs_status_t status, size_t size_bytes)
 {
     const bool is_limit = msp_ucx.limits.pins_memory &&
                           ((status == UCS_ERR_IO_ERROR) || (status == UCS_ERR_NO_MEMORY));
@@ -95,7 +95,7 @@ memspan_status_t msp_ucx_memory_register(const struct msp_network_region *region
     }
     status = ucp_mem_map(msp_ucx.context, &param, &memory);
     if (status != UCS_OK) {
-        return refuse(status, region->size_bytes);
+        return refuse_registration(status, region->size_bytes);
     }
     result = pack_key(memory, key, key_bytes_p);
     if (result != MEMSPAN_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operation.c: put, get, messages, flush.
  *
- * UCX queues what it cannot send at once and completes it later. The caller's request is the
- * argument of that completion; UCX's own request is freed there. */
+ * UCX queues operations that it cannot send at once and completes them later. The caller's request
+ * is the argument of that completion; UCX's own request is freed there. */
 
 #include "shmem/network/ucx/ucx.h"
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static enum msp_network_result result_of(struct msp_network_peer *peer, ucs_stat
     return MSP_NETWORK_FAILED;
 }
 
-static enum msp_network_result refuse(struct msp_network_peer *peer)
+static enum msp_network_result refuse_peer(struct msp_network_peer *peer)
 {
     msp_ucx_fail(peer->failure, NULL, NULL, "PE %d cannot be reached any more", peer->pe);
     return MSP_NETWORK_FAILED;
@@ -81,7 +81,7 @@ static void return_copy(struct msp_network_queue *queue, struct msp_ucx_copy *co
     queue->unused = copy;
 }
 
-/* A put that fails is one whose peer has failed, which flush() says. */
+/* A put that fails is one whose peer has failed, which flush() reports. */
 static void complete_copy(void *request, ucs_status_t status, void *argument)
 {
     struct msp_ucx_copy *copy = argument;
@@ -122,7 +122,7 @@ enum msp_network_result msp_ucx_put(struct msp_network_peer *peer, struct msp_ne
     const ucp_request_param_t param = parameters(request);
 
     if (peer->is_failed) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     if (peer->queue->is_main && (size_bytes <= MSP_UCX_COPY_MAX)) {
         return put_copy(peer, (ucp_rkey_h)key, address, source, size_bytes);
@@ -139,7 +139,7 @@ enum msp_network_result msp_ucx_get(struct msp_network_peer *peer, struct msp_ne
     const ucp_request_param_t param = parameters(request);
 
     if (peer->is_failed) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     return result_of(
         peer, ucp_get_nbx(peer->endpoint, dest, size_bytes, address, (ucp_rkey_h)key, &param),
@@ -159,7 +159,7 @@ enum msp_network_result msp_ucx_send(struct msp_network_peer *peer, const void *
     };
 
     if (peer->is_failed) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     return result_of(peer,
                      ucp_am_send_nbx(peer->endpoint, MSP_UCX_MESSAGE, header, header_bytes, payload,
@@ -173,7 +173,7 @@ enum msp_network_result msp_ucx_flush(struct msp_network_peer *peer,
     const ucp_request_param_t param = parameters(request);
 
     if (peer->is_failed) {
-        return refuse(peer);
+        return refuse_peer(peer);
     }
     return result_of(peer, ucp_ep_flush_nbx(peer->endpoint, &param), "ucp_ep_flush_nbx",
                      "a flush of puts to");

@@ -80,7 +80,7 @@ void msp_ucx_peer_close(struct msp_network_peer *peer, bool is_failed)
         .user_data = peer,
     };
 
-    peer->is_failed = true; /* what fails from now on is no news */
+    peer->is_failed = true; /* failures from now on are of no interest */
     if (is_forced && (msp_ucx.error_mode == UCP_ERR_HANDLING_MODE_NONE)) {
         return;
     }

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_UCX_RAIL_H
 #define MEMSPAN_SHMEM_NETWORK_UCX_RAIL_H
 
-/* Which transports an endpoint uses, its rails: read from the text that UCX prints of it, which has
- * stayed the same since 1.11. (ucp_ep_query() says it since 1.14 alone.) */
+/* The transports that an endpoint uses, its rails: read from the text that UCX prints of it, which
+ * has stayed the same since 1.11. (ucp_ep_query() has it since 1.14 alone.) */
 
 #include "shmem/network/ucx/ucx.h"
 

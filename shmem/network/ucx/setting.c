@@ -85,7 +85,7 @@ void msp_ucx_settings_revert(void)
     }
 }
 
-/* Of UCX_TLS, what reaches no other host. */
+/* The transports of UCX_TLS that reach no other host. */
 static bool is_of_host(const char *name, size_t length)
 {
     static const char *const starts[] = {"self", "sm",    "shm",  "mm",   "posix", "sysv", "cma",

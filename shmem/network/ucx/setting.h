@@ -2,13 +2,13 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 #define MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 
-/* What we change of UCX's settings, each where the user has not set its variable.
+/* Our changes to UCX's settings, each where the user has not set its variable.
  *
  * - TCP_TX_SEG_SIZE, TCP_RX_SEG_SIZE: gets over TCP, and puts, are messages of UCX's of so many
  *   bytes, each acknowledged. 8 KiB make a get of 1 MiB three times as long as 128 KiB.
  * - WARN_UNUSED_ENV_VARS: a variable for the verbs is no mistake where TCP is chosen.
  * - TLS: no shared memory of UCX's, which takes 4 MB a PE where smp reaches the host.
- * - TLS again: TCP, whose port serves anyone, only where it is asked for.
+ * - TLS again: TCP, whose port serves anyone, only where it is requested.
  * - NET_DEVICES: TCP of a job of one host listens on its loopback interface.
  * - HANDLE_ERRORS, DEBUG_SIGNO: UCX's handlers of signals replace the program's.
  * - LOG_LEVEL, LOG_FILE: UCX prints to standard output; its messages go to our log. */

@@ -18,7 +18,7 @@ enum {
     MSP_UCX_MESSAGE_MAX     = 65 << 10, /* eager at every transport */
     MSP_UCX_PUT_MESSAGE_MAX = 64 << 10, /* over TCP: a put and its flush are two round trips */
     MSP_UCX_SIGNALLED_MAX   = 4 << 10,  /* not over TCP: data and signal in one message */
-    MSP_UCX_AGGREGATE_MAX   = 2 << 10,  /* over TCP: what the kernel's part of a send costs */
+    MSP_UCX_AGGREGATE_MAX   = 2 << 10,  /* over TCP: the cost of the kernel's part of a send */
     MSP_UCX_COPY_MAX        = 1 << 10,  /* puts of so many bytes are copied when they must wait */
     MSP_UCX_COPIES          = 64,       /* of each queue */
     MSP_UCX_CLOSE_MAX_MS    = 1000,     /* of all endpoints of a queue */
@@ -50,7 +50,7 @@ struct msp_network_peer {
     ucs_status_t failure;
 };
 
-/* What the driver knows. */
+/* The driver's state. */
 struct msp_ucx {
     const struct msp_network_services *services;
     struct msp_network_limits limits;
@@ -58,7 +58,7 @@ struct msp_ucx {
     ucp_err_handling_mode_t error_mode;
     uint64_t memory_types;
     bool loses_events;
-    bool is_trying; /* what UCX says of a failure is not worth a line of the log */
+    bool is_trying; /* UCX's text for a failure is not worth a line of the log */
     char transports[MSP_UCX_TEXT];
 };
 
@@ -106,7 +106,7 @@ enum msp_network_result msp_ucx_send(struct msp_network_peer *peer, const void *
 enum msp_network_result msp_ucx_flush(struct msp_network_peer *peer,
                                       struct msp_network_request *request);
 
-/* An error record of UCX's status: @p call did not do what @p format says. */
+/* An error record of UCX's status: @p call did not do the work that @p format describes. */
 memspan_status_t msp_ucx_fail(ucs_status_t status, const char *call, const char *hint,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 

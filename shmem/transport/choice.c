@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* choice.c: the order of transports, from variables to the driver that is opened. */
 
-#include "shmem/network/choice.h"
+#include "shmem/transport/choice.h"
 #include "core/base/text.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
+#include "shmem/network/plugin.h"
 #include "shmem/option.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { NAMES_MAX = 8, NAME_BYTES = 32, REASON_BYTES = 320 };
 
-/* What was asked for, then what came of it. */
+/* The requested order, then the result. */
 static struct {
     char names[NAMES_MAX][NAME_BYTES]; /* of network drivers, the best first */
     int count;
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
-    bool is_trusting; /* what was taken executes what anyone sends */
+    bool is_trusting; /* the driver taken executes messages of any process */
 } choice;
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
@@ -60,7 +61,7 @@ static memspan_status_t add_name(const char *name, size_t length)
                              order_name(), (int)length, name, NAME_BYTES - 1, NAMES_MAX);
     }
     snprintf(to, NAME_BYTES, "%.*s", (int)length, name);
-    /* By default what is not there is passed over. */
+    /* By default a driver that is not there is passed over. */
     if (msp_shmem_option_is_set(MEMSPAN_SHMEM_TRANSPORT) && !msp_network_driver_exists(to)) {
         return refuse_name(to);
     }
@@ -128,7 +129,7 @@ static memspan_status_t read_order(const char *text)
     return status;
 }
 
-memspan_status_t msp_network_choice_read(void)
+memspan_status_t msp_transport_choice_read(void)
 {
     const char *text = order_text();
     bool is_divided  = (strchr(text, ':') != NULL);
@@ -142,14 +143,14 @@ memspan_status_t msp_network_choice_read(void)
     return status;
 }
 
-struct msp_network_division msp_network_choice_division(void)
+struct msp_network_division msp_transport_choice_division(void)
 {
     return choice.division;
 }
 
 /* ---- opening ---- */
 
-/* Named alone a driver may use what it would not use by default. */
+/* Named alone a driver may use networks that it would not use by default. */
 static memspan_status_t load_driver(const char *name, bool is_alone,
                                     const struct msp_network_services *services,
                                     const struct msp_network_driver **driver_p)
@@ -224,10 +225,10 @@ static void warn_of_strangers(void)
         choice.names[choice.taken - 1]);
 }
 
-memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
-                                         const struct msp_network_job *job,
-                                         struct msp_network_limits *limits_p,
-                                         const struct msp_network_driver **driver_p)
+memspan_status_t msp_transport_choice_open(const struct msp_network_services *services,
+                                           const struct msp_network_job *job,
+                                           struct msp_network_limits *limits_p,
+                                           const struct msp_network_driver **driver_p)
 {
     memspan_status_t status = MEMSPAN_ERR_OFF;
     int i;
@@ -257,7 +258,7 @@ static void write_rank(char *text, size_t text_bytes)
 
 /* ---- without a job ---- */
 
-/* What the last call with index 0 found. */
+/* The results of the last call with index 0. */
 static struct {
     shmemx_transport_info_t infos[NAMES_MAX + 1];
     int count;
@@ -326,7 +327,7 @@ static memspan_status_t plan_all(void)
     int i;
 
     plan.count = 0;
-    status     = (status == MEMSPAN_OK) ? msp_network_choice_read() : status;
+    status     = (status == MEMSPAN_OK) ? msp_transport_choice_read() : status;
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -357,7 +358,7 @@ memspan_status_t msp_transport_preview(int index, shmemx_transport_info_t *info_
     return status;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static const char *security_of(const char *name)
 {
@@ -368,7 +369,7 @@ static const char *security_of(const char *name)
                                       : "its RDMA network is trusted; it does not listen over TCP";
 }
 
-void msp_network_choice_print(void)
+void msp_transport_choice_print(void)
 {
     int elsewhere = msp_job.pe_count - msp_job.local_count;
     char rank[REASON_BYTES];
