@@ -151,12 +151,12 @@ static inline struct lz_block *lz_block(struct gpu_block *block)
 #define LZ_RECORDED(status)                                                                        \
     ((gpu_result_t){"", ((status) == MEMSPAN_OK) ? GPU_SUCCESS : GPU_RECORDED})
 
-/* status.c: what answers mean. */
+/* status.c: the meaning of answers. */
 
 extern const struct gpu_meaning lz_meanings[];
 void lz_explain(const struct gpu_state *state, int code, const char **name_p, const char **words_p);
 
-/* device.c: drivers and what devices they show; these are parts of gpu_driver. */
+/* device.c: drivers and their devices; these are rows of gpu_driver. */
 
 memspan_status_t lz_devices_find(struct gpu_state *state);
 gpu_result_t lz_devices_count(const struct gpu_state *state, int *count_p);
@@ -167,18 +167,18 @@ bool lz_peer_atomics(const struct gpu_device *from, const struct gpu_device *hom
 /* The ordinal of a driver's handle, or MEMSPAN_HOST. */
 int lz_device_find(const struct gpu_state *state, lz_device_h handle);
 
-/* describe.c: what a device is. */
+/* describe.c: a device's properties. */
 
 gpu_result_t lz_total(const struct gpu_device *device, size_t *bytes_p);
 memspan_status_t lz_fill(struct gpu_device *device);
 
-/* sysman.c: how much memory is free. */
+/* sysman.c: free memory. */
 
 /* Find the handles to ask; without any, free memory is unknown. */
 void lz_sysman_find(struct gpu_state *state);
 uint64_t lz_sysman_free(const struct gpu_device *device);
 
-/* kinds.c: which kinds of memory it offers, and who reaches them. */
+/* kinds.c: the kinds of memory of a device, and access to them. */
 
 void lz_offer(struct gpu_device *device);
 memspan_reach_t lz_reach_host(const struct gpu_device *home, memspan_kind_t kind);
@@ -186,7 +186,7 @@ memspan_reach_t lz_reach_own(const struct gpu_device *from, memspan_kind_t kind)
 memspan_reach_t lz_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
                               const struct gpu_device *from);
 
-/* capability.c: what it can do, and who says so. */
+/* capability.c: the capabilities of a device, and their sources. */
 
 void lz_fill_capabilities(struct gpu_device *device);
 void lz_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,

@@ -61,7 +61,8 @@ static __attribute__((noinline)) uint64_t *take_keep(void)
     return take();
 }
 
-/* Of the processor: on a busy machine too, what is set once is a small part of all accesses. */
+/* Of the processor: on a busy machine too, setting an array once is a small part of all accesses.
+ */
 static double now_s(void)
 {
     struct timespec now;
