@@ -3,6 +3,8 @@
  * but not part of the interface, so they may be missing: then UCX does as it does. */
 
 #include "shmem/network/ucx/setting.h"
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +130,60 @@ bool msp_ucx_settings_choose(void)
     return is_set("TLS");
 }
 
+enum { INTERFACES_BYTES = 1024 };
+
+/* Of an interface with several addresses each has an entry, and perhaps a label: "eth0:1". */
+static bool is_listed(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at;
+
+    for (at = strstr(names, name); at != NULL; at = strstr(at + 1, name)) {
+        if (((at == names) || (at[-1] == ',')) && ((at[length] == ',') || (at[length] == '\0'))) {
+            return true;
+        }
+    }
+    return strchr(name, ':') != NULL;
+}
+
+/* The interfaces with an IPv4 address that reach other hosts, separated by commas; those for which
+ * there is no room are left out. */
+static void list_interfaces(char names[INTERFACES_BYTES])
+{
+    const unsigned works = IFF_UP | IFF_RUNNING;
+    const struct ifaddrs *one;
+    struct ifaddrs *list;
+    size_t length = 0;
+
+    names[0] = '\0';
+    if (getifaddrs(&list) != 0) {
+        return;
+    }
+    for (one = list; one != NULL; one = one->ifa_next) {
+        if ((one->ifa_addr != NULL) && (one->ifa_addr->sa_family == AF_INET) &&
+            ((one->ifa_flags & (works | IFF_LOOPBACK)) == works) &&
+            !is_listed(names, one->ifa_name) &&
+            (length + strlen(one->ifa_name) + 2 <= INTERFACES_BYTES)) {
+            length += (size_t)snprintf(names + length, INTERFACES_BYTES - length, "%s%s",
+                                       (length > 0) ? "," : "", one->ifa_name);
+        }
+    }
+    freeifaddrs(list);
+}
+
+/* A poll asks the kernel once for each of them. */
+static void choose_interfaces(ucp_config_t *config, enum msp_ucx_networks networks)
+{
+    char names[INTERFACES_BYTES] = "lo";
+
+    if (networks != MSP_UCX_LOOPBACK) {
+        list_interfaces(names);
+    }
+    if (names[0] != '\0') {
+        ucp_config_modify(config, "NET_DEVICES", names);
+    }
+}
+
 /* Settings of a transport have had their transport's name in front since 1.16. */
 void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks networks)
 {
@@ -137,8 +193,8 @@ void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks netw
     if (!is_set("TLS")) {
         ucp_config_modify(config, "TLS", (networks == MSP_UCX_RDMA) ? "^tcp,sm" : "^sm");
     }
-    if (!is_set("NET_DEVICES") && (networks == MSP_UCX_LOOPBACK)) {
-        ucp_config_modify(config, "NET_DEVICES", "lo");
+    if (!is_set("NET_DEVICES") && (networks != MSP_UCX_RDMA)) {
+        choose_interfaces(config, networks);
     }
     /* Otherwise UCX leaves an interface with its last endpoint, for which its TCP reads /proc/net:
      * no file is there once the main thread has ended, and UCX aborts. */

@@ -9,7 +9,9 @@
  * - WARN_UNUSED_ENV_VARS: a variable for the verbs is no mistake where TCP is chosen.
  * - TLS: no shared memory of UCX's, which takes 4 MB a PE where smp reaches the host.
  * - TLS again: TCP, whose port serves anyone, only where it is requested.
- * - NET_DEVICES: TCP of a job of one host listens on its loopback interface.
+ * - NET_DEVICES: TCP of a job of one host listens on its loopback interface, that of several hosts
+ *   on all others.
+ * - ADAPTIVE_PROGRESS: an interface of TCP stays in use without an endpoint.
  * - HANDLE_ERRORS, DEBUG_SIGNO: UCX's handlers of signals replace the program's.
  * - LOG_LEVEL, LOG_FILE: UCX prints to standard output; its messages go to our log. */
 
@@ -29,8 +31,8 @@ bool msp_ucx_settings_choose_devices(void);
 /* Networks that a context may use where the user has not chosen. */
 enum msp_ucx_networks {
     MSP_UCX_RDMA,     /* and no listener of UCX's TCP */
-    MSP_UCX_LOOPBACK, /* with TCP over lo alone */
-    MSP_UCX_ANY,
+    MSP_UCX_LOOPBACK, /* TCP over lo alone */
+    MSP_UCX_ANY,      /* TCP between hosts */
 };
 void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks networks);
 

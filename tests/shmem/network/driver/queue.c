@@ -2,6 +2,9 @@
 /* queue.c: queues beside the main one, each with a thread of its own. */
 
 #include "tests/shmem/network/driver/bed.h"
+#include "tests/shmem/network/sockets.h"
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -136,11 +139,37 @@ static void names_taken(void)
     }
 }
 
+static bool reaches_others(void)
+{
+    const unsigned works = IFF_UP | IFF_RUNNING;
+    struct ifaddrs *list = NULL;
+    const struct ifaddrs *one;
+    bool is_found = false;
+
+    CHECK(getifaddrs(&list) == 0, "no interfaces");
+    for (one = list; one != NULL; one = one->ifa_next) {
+        is_found = is_found || ((one->ifa_addr != NULL) && (one->ifa_addr->sa_family == AF_INET) &&
+                                ((one->ifa_flags & (works | IFF_LOOPBACK)) == works));
+    }
+    freeifaddrs(list);
+    return is_found;
+}
+
+/* The loopback interface leads to no other host, and costs each poll a call of the kernel. */
+static void loopback_unused(void)
+{
+    const struct sockets listening = sockets_that_listen();
+
+    CHECK((listening.on_loopback == 0) || !reaches_others(), "%d sockets listen on loopback",
+          listening.on_loopback);
+}
+
 const struct bed_case bed_queue_cases[] = {
     {"threads", 2, 64 << 10, threads, false},
     {"queues_come_and_go", 2, 64 << 10, queues_come_and_go, false},
     {"peers_come_and_go", 2, 64 << 10, peers_come_and_go, false},
     {"unused", 2, 0, unused, false},
     {"names_taken", 2, 0, names_taken, false},
+    {"loopback_unused", 2, 0, loopback_unused, false},
     {NULL, 0, 0, NULL, false},
 };
