@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
+#include "core/device/device.h"
 #include "core/device/driver.h"
-#include "core/device/import.h"
 #include "core/share.h"
 #include <memspan/transfer.h>
 #include <stddef.h>

@@ -9,7 +9,6 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
-#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include <dirent.h>
 #include <fcntl.h>

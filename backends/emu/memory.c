@@ -7,7 +7,6 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
-#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include <execinfo.h>
 #include <fcntl.h>

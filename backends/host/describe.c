@@ -6,7 +6,7 @@
 #include "core/base/memory_limit.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/topology/lock_pages.h"
+#include "core/topology/pages.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

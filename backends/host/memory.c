@@ -8,7 +8,7 @@
 #include "backends/host/host.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/topology/lock_pages.h"
+#include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>

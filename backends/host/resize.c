@@ -14,7 +14,7 @@
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include "core/base/valgrind.h"
-#include "core/topology/lock_pages.h"
+#include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>

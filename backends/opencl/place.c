@@ -4,7 +4,6 @@
 
 #include "backends/opencl/opencl.h"
 #include "core/base/platform.h"
-#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 
 static memspan_status_t place_apart(const struct opencl_device *device,

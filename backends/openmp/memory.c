@@ -7,7 +7,6 @@
 
 #include "backends/openmp/openmp.h"
 #include "core/base/platform.h"
-#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * offset from where the module is loaded. Another build of a module has other offsets, so its sites
  * must be others too. */
 
-#include "core/debug/call_site.h"
 #include "core/base/error.h"
 #include "core/base/object.h"
 #include "core/base/text.h"
+#include "core/debug/call_stack.h"
 #include <elf.h>
 #include <link.h>
 #include <memspan/placement.h>

@@ -17,7 +17,6 @@
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
-#include "core/debug/guard_fault.h"
 #include "core/debug/guard_report.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"

@@ -7,7 +7,6 @@
  * locks that the thread may have held when it struck; an alarm ends the program then. Where the
  * unwinder faults, the report is made without the callers. */
 
-#include "core/debug/guard_fault.h"
 #include "core/base/fault.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"

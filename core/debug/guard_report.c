@@ -8,7 +8,7 @@
 #include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/base/report.h"
-#include "core/debug/symbol.h"
+#include "core/debug/call_stack.h"
 #include "core/debug/watch.h"
 #include <stdarg.h>
 #include <stdio.h>

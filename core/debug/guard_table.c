@@ -4,7 +4,7 @@
  * Invariant: left of a block lie lower addresses, right of it higher ones, and below it none of
  * higher priority; the memory of two blocks never overlaps. */
 
-#include "core/debug/guard_table.h"
+#include "core/debug/guard_report.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,10 +6,10 @@
  * in. One of the two sees the other: both use the one order of all sequentially consistent
  * operations. A slot is filled again only when no thread is counted in. */
 
-#include "core/debug/hook.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/debug/watch.h"
+#include "core/debug/watcher.h"
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>

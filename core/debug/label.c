@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* label.c: the names of allocators and providers in statistics and traces. */
 
-#include "core/debug/label.h"
+#include "core/debug/watcher.h"
 #include <stdio.h>
 
 const char *msp_allocator_label(const struct msp_allocator *a, char buffer[MSP_LABEL_BYTES])

@@ -8,7 +8,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/debug/call_site.h"
+#include "core/debug/call_stack.h"
 #include "core/debug/watch.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "core/base/option.h"
 #include "core/base/text.h"
 #include "core/debug/guard.h"
-#include "core/debug/label.h"
+#include "core/debug/watcher.h"
 #include "core/device/device.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"

@@ -5,8 +5,8 @@
  * linked with -rdynamic, and OpenMP regions never are: they are looked up in the symbol table of
  * the module's file, if it was not stripped. Lines are in that file too. */
 
-#include "core/debug/symbol.h"
 #include "core/base/elf.h"
+#include "core/debug/call_stack.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>

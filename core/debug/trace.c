@@ -9,16 +9,14 @@
  * One lock guards the file and the counts; it is taken last of all locks. The time of an event is
  * read under it, so that the events of a file are in order. */
 
-#include "core/debug/trace.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/debug/label.h"
-#include "core/debug/trace_file.h"
 #include "core/debug/watch.h"
+#include "core/debug/watcher.h"
 #include "core/engine/allocator_record.h"
 #include <errno.h>
 #include <pthread.h>

@@ -7,8 +7,8 @@
  * Invariant: end_bytes is where the brackets start; file and buffer together never pass the limit.
  */
 
-#include "core/debug/trace_file.h"
 #include "core/base/platform.h"
+#include "core/debug/watcher.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

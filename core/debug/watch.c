@@ -10,9 +10,8 @@
 #include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
-#include "core/debug/hook.h"
 #include "core/debug/placement.h"
-#include "core/debug/trace.h"
+#include "core/debug/watcher.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/thread.h"
 #include <errno.h>

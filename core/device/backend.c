@@ -16,7 +16,6 @@
 #include "core/base/text.h"
 #include "core/base/trust.h"
 #include "core/device/driver.h"
-#include "core/device/opening.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>

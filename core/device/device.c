@@ -14,7 +14,6 @@
 #include "core/base/stack.h"
 #include "core/base/text.h"
 #include "core/device/driver.h"
-#include "core/device/opening.h"
 #include "core/topology/topology.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -2,10 +2,11 @@
 #ifndef MEMSPAN_CORE_DEVICE_DEVICE_H
 #define MEMSPAN_CORE_DEVICE_DEVICE_H
 
+#include "core/device/backend.h"
+#include <memspan/import.h>
+
 /* Devices by number. The host's entry exists without any other backend being opened; the rest of
  * the table is made by the first call that names a device, and never changes afterwards. */
-
-#include "core/device/backend.h"
 
 struct msp_device {
     const memspan_backend_t *table;
@@ -33,5 +34,15 @@ memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_
 
 /* "host", "opencl0" (backend and ordinal): the names in messages and of resources. */
 const char *msp_device_label(const struct msp_device *device, char *buffer, size_t size);
+
+/* Foreign pages that drivers have imported (<memspan/import.h>). */
+
+/* Import pages into the driver of one device. If a driver sees them at another address, they are
+ * released again, MEMSPAN_ERR_UNREACHABLE. */
+memspan_status_t msp_import_into(const struct msp_device *device, void *address, size_t size_bytes,
+                                 void **cookie_p);
+
+/* True when the bytes lie in pages that were imported into the device's driver. */
+bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_device *device);
 
 #endif /* MEMSPAN_CORE_DEVICE_DEVICE_H */

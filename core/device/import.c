@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* import.c: pages of others in drivers. A list: they are few and large. */
 
-#include "core/device/import.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
+#include "core/device/device.h"
 #include <stdlib.h>
 
 struct import {

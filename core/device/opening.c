@@ -6,11 +6,11 @@
  * may still touch, and the backend is off. The driver may come back yet: the state that it then
  * gave is closed again. */
 
-#include "core/device/opening.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/option.h"
 #include "core/device/backend.h"
+#include "core/device/driver.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/device/import.h"
+#include "core/device/device.h"
 #include "core/engine/density.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"

@@ -12,9 +12,7 @@
 #include "core/debug/guard.h"
 #include "core/engine/heap.h"
 #include "core/omp/abi.h"
-#include "core/omp/allocator.h"
-#include "core/omp/foreign.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>

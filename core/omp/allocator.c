@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allocator.c: omp_init_allocator, omp_destroy_allocator, and whose a handle is. */
 
-#include "core/omp/allocator.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/engine/spare.h"
-#include "core/omp/devices.h"
-#include "core/omp/environment.h"
-#include "core/omp/foreign.h"
-#include "core/omp/icv.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
-#include "core/omp/table.h"
 #include <memspan/space.h>
 #include <string.h>
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* devices.c: the device numbers that count, and the routines that return them. */
 
-#include "core/omp/devices.h"
 #include "core/base/calls.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/engine/thread.h"
 #include "core/omp/abi.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
-#include "core/omp/table.h"
 #include <memspan/device.h>
 #include <pthread.h>
 #include <stdatomic.h>

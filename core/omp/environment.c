@@ -2,9 +2,9 @@
 /* environment.c: the reading of OMP_ALLOCATOR. OpenMP 5.2 "OMP_ALLOCATOR": an allocator's name, or
  * a space's name with traits. Numbers are no handles here, as in every runtime. */
 
-#include "core/omp/environment.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/omp/openmp.h"
 #include <ctype.h>
 #include <string.h>
 

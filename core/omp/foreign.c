@@ -6,10 +6,9 @@
  * wild pointer is an answer and not a fault. A record must agree with itself and, for libgomp,
  * with the size of the malloc block around it, before anything is handed to the runtime. */
 
-#include "core/omp/foreign.h"
 #include "core/base/error.h"
 #include "core/base/object.h"
-#include "core/omp/table.h"
+#include "core/omp/openmp.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>

@@ -17,13 +17,10 @@
  * The __kmpc_ forms pass values through untouched: libomp's omp_ routines end in them, through the
  * symbol table, so calling an omp_ routine here would come round again. */
 
-#include "core/omp/icv.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
-#include "core/omp/allocator.h"
-#include "core/omp/environment.h"
-#include "core/omp/lock.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
 
 typedef msp_omp_allocator_t get_fn(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/omp/lock.h"
 #include "core/base/fork.h"
+#include "core/omp/openmp.h"
 
 static msp_lock_t maker_lock = MSP_LOCK_INIT_RECURSIVE(MSP_RANK_OMP_MAKER);
 static int maker_depth; /* under maker_lock */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* map_count.c: references of variables that are there. */
 
-#include "core/omp/map_count.h"
-#include "core/omp/map_entry.h"
-#include "core/omp/variable.h"
+#include "core/omp/mapped.h"
 
 /* The variable of an entry that means no more than its use, if it is there; else NULL. */
 static struct msp_omp_variable *find_used(const struct msp_omp_data *d, int i, int64_t allowed)

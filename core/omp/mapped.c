@@ -24,12 +24,7 @@
 #include "core/base/log.h"
 #include "core/base/region.h"
 #include "core/omp/abi.h"
-#include "core/omp/devices.h"
-#include "core/omp/map_count.h"
-#include "core/omp/map_entry.h"
-#include "core/omp/named.h"
-#include "core/omp/refusal.h"
-#include "core/omp/variable.h"
+#include "core/omp/openmp.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* named.c: ranges of host memory and allocators that the program has named. */
 
-#include "core/omp/named.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
+#include "core/omp/mapped.h"
 #include <stdlib.h>
 
 /* Host memory that memspan_map_symmetric() named, and allocators whose memory it is; all memory

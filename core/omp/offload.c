@@ -10,8 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/platform.h"
 #include "core/omp/abi.h"
-#include "core/omp/allocator.h"
-#include "core/omp/lock.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
 #include <memspan/space.h>
 #include <string.h>

@@ -14,9 +14,7 @@
 #include "core/base/log.h"
 #include "core/base/omp_hook.h"
 #include "core/omp/abi.h"
-#include "core/omp/allocator.h"
-#include "core/omp/lock.h"
-#include "core/omp/table.h"
+#include "core/omp/openmp.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

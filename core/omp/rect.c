@@ -5,7 +5,7 @@
  * count like an odometer. */
 
 #include "core/base/error.h"
-#include "core/omp/target.h"
+#include "core/omp/openmp.h"
 #include <memspan/transfer.h>
 
 /* Does the box lie in the array, and does the array fit the address space? */

@@ -2,8 +2,8 @@
 /* redirect.c: the tables by which objects call each other's functions, as the dynamic linker left
  * them: a relocation names a symbol and the word that holds its address. */
 
-#include "core/omp/redirect.h"
 #include "core/base/platform.h"
+#include "core/omp/openmp.h"
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>

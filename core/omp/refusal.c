@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/omp/refusal.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/engine/allocator_record.h"
-#include "core/omp/allocator.h"
+#include "core/omp/openmp.h"
 
 enum { KEYS_MAX = 256, LINES_MAX = 3 };
 

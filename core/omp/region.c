@@ -5,9 +5,8 @@
 
 #include "core/base/region.h"
 #include "core/omp/abi.h"
-#include "core/omp/devices.h"
 #include "core/omp/mapped.h"
-#include "core/omp/region_task.h"
+#include "core/omp/openmp.h"
 
 /* OFFLOAD_DEVICE_DEFAULT of the ABI. */
 static int number_of(int64_t device)

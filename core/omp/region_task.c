@@ -15,12 +15,12 @@
  * Only objects that are loaded when watching begins, or when a task is made later, call these: a
  * program that is not watched keeps its runtime's own. */
 
-#include "core/omp/region_task.h"
 #include "core/base/dl.h"
 #include "core/base/lock.h"
 #include "core/base/omp_hook.h"
 #include "core/base/region.h"
-#include "core/omp/redirect.h"
+#include "core/omp/mapped.h"
+#include "core/omp/openmp.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

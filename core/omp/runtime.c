@@ -7,7 +7,7 @@
 
 #include "core/omp/runtime.h"
 #include "core/base/stack.h"
-#include "core/omp/lock.h"
+#include "core/omp/openmp.h"
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>

@@ -5,13 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/omp/abi.h"
-#include "core/omp/allocator.h"
-#include "core/omp/devices.h"
-#include "core/omp/environment.h"
-#include "core/omp/lock.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
-#include "core/omp/table.h"
 #include <memspan/allocator.h>
 #include <memspan/space.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /* table.c: open addressing with linear probing; at most three quarters of the slots are in use,
  * so that a search ends. */
 
-#include "core/omp/table.h"
-#include "core/omp/lock.h"
+#include "core/omp/openmp.h"
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -6,19 +6,15 @@
  * the 4.5 set, a clang program linked for the host alone has none). Numbers are checked before they
  * are passed on: libomptarget ends the process for some unknown ones. */
 
-#include "core/omp/target.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/region.h"
 #include "core/omp/abi.h"
-#include "core/omp/devices.h"
-#include "core/omp/foreign.h"
 #include "core/omp/mapped.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
-#include "core/omp/vendor.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* variable.c: a tree in the order of device and address (a treap: a node has a random priority, and
  * none above its parent's, so that the depth is logarithmic for any order of calls). */
 
-#include "core/omp/variable.h"
+#include "core/omp/mapped.h"
 #include <stdlib.h>
 
 static struct msp_omp_variable *root;

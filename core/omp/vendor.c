@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vendor.c: other implementations' predefined handles and direct routines, on our spaces. */
 
-#include "core/omp/vendor.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/omp/abi.h"
-#include "core/omp/allocator.h"
-#include "core/omp/devices.h"
-#include "core/omp/lock.h"
-#include "core/omp/refusal.h"
+#include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
-#include "core/omp/table.h"
-#include "core/omp/target.h"
 #include "core/topology/pages.h"
 #include <errno.h>
 #include <string.h>

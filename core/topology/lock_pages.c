@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lock_pages.c: how much memory may be locked, and locking it. */
 
-#include "core/topology/lock_pages.h"
 #include "core/base/file.h"
 #include "core/base/memory_limit.h"
 #include "core/base/text.h"

@@ -2,10 +2,11 @@
 #ifndef MEMSPAN_CORE_TOPOLOGY_PAGES_H
 #define MEMSPAN_CORE_TOPOLOGY_PAGES_H
 
+#include <memspan/backend.h>
+#include <stdbool.h>
+
 /* Host pages for drivers that reach host memory, or take pages into their tables: mapped, aligned
  * and bound to NUMA nodes before they are touched. */
-
-#include <memspan/backend.h>
 
 /* Take pages by @p request (size, alignment, page size, nodes and spread; other flags than strict
  * are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
@@ -38,5 +39,24 @@ void msp_pages_give_back(void *address, size_t size_bytes);
  * the sanitizers' mlock() does nothing and returns 0. */
 int msp_pages_lock(const void *address, size_t size_bytes);
 void msp_pages_unlock(const void *address, size_t size_bytes);
+
+/* Locked pages: the meaning of "pinned" for memory of the host. */
+
+struct msp_lock_limits {
+    uint64_t limit_bytes;  /* RLIMIT_MEMLOCK; UINT64_MAX: none */
+    uint64_t locked_bytes; /* by this process, now */
+};
+
+void msp_lock_limits_read(struct msp_lock_limits *limits_p);
+
+/* Whether so many bytes can be made resident now, or an error of @p backend: with less memory than
+ * that, the kernel would end a process instead of refusing. */
+memspan_status_t msp_lock_check_limit(const memspan_services_t *services, const char *backend,
+                                      size_t size_bytes);
+
+/* Lock the block's pages; it gets the flag pinned. Where the system refuses: an error of
+ * @p backend, or, unless @p is_required, a line of the log. */
+memspan_status_t msp_lock_pages(const memspan_services_t *services, const char *backend,
+                                bool is_required, memspan_block_t *block);
 
 #endif /* MEMSPAN_CORE_TOPOLOGY_PAGES_H */

@@ -3,8 +3,8 @@
 
 #include "shmem/memory.h"
 #include "shmem/api/routine.h"
-#include "shmem/partition/kind.h"
 #include "shmem/partition/partition.h"
+#include "shmem/partition/placement.h"
 
 static void *allocate(const char *call, size_t size_bytes, unsigned flags)
 {

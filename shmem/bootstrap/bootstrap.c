@@ -3,7 +3,6 @@
  * channel, and a PE of this host that has died under a launcher that goes on. */
 
 #include "core/base/trust.h"
-#include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/sources.h"
 #include <errno.h>
 #include <memspan/launch.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* daemon.c: finding and ending a launcher that hangs. */
 
-#include "shmem/bootstrap/daemon.h"
+#include "shmem/bootstrap/sources.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* Traces of launchers. Two processes that each start as a job of one are the classic failure of a
  * start-up that has gone wrong: the checks here detect it. */
 
-#include "shmem/bootstrap/environment.h"
+#include "shmem/bootstrap/sources.h"
 #include <stdlib.h>
 
 /* Sizes of the step that runs, not of the allocation: a batch script of four tasks may well start a

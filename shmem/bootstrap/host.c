@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host.c: which PEs of a node share memory. */
 
-#include "shmem/bootstrap/host.h"
 #include "core/base/file.h"
+#include "shmem/bootstrap/sources.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

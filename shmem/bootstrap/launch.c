@@ -2,7 +2,6 @@
 /* Started by a launcher with the interface of memspan/launch.h: all of the job is on this host, and
  * everything that start-up needs is in one file that is mapped already. */
 
-#include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/job_file.h"
 #include "shmem/bootstrap/sources.h"
 #include "shmem/error.h"

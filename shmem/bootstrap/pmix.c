@@ -7,8 +7,6 @@
  * are used, and structures of the library are freed by hand, because the headers' macros are not.
  */
 
-#include "shmem/bootstrap/daemon.h"
-#include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/sources.h"
 #include "shmem/option.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunk.c: combining chunks of vectors. */
 
-#include "shmem/collective/chunk.h"
+#include "shmem/collective/combine.h"
 #include "shmem/collective/peer.h"
 
 void msp_chunk_of(int number, int chunk_count, size_t element_bytes, size_t count, size_t *first_p,

@@ -12,11 +12,10 @@
  *
  * A device without that kernel is replaced by the host's loops; the other PEs see no difference. */
 
-#include "shmem/collective/device_reduce.h"
-#include "shmem/collective/chunk.h"
+#include "shmem/collective/combine.h"
 #include "shmem/collective/group.h"
 #include "shmem/collective/peer.h"
-#include "shmem/partition/device_memory.h"
+#include "shmem/partition/placement.h"
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
 #include <stdlib.h>

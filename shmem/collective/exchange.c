@@ -2,7 +2,6 @@
 /* exchange.c: flags, counters and inboxes between groups. */
 
 #include "shmem/collective/exchange.h"
-#include "shmem/collective/message.h"
 #include "shmem/collective/sync.h"
 #include "shmem/control/wait.h"
 #include <string.h>

@@ -2,6 +2,25 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_EXCHANGE_H
 #define MEMSPAN_SHMEM_COLLECTIVE_EXCHANGE_H
 
+#include "shmem/collective/group.h"
+#include "shmem/team.h"
+#include <stdatomic.h>
+
+/* One-sided messages between members of a team, on one host or several: bytes for symmetric memory
+ * or for the slot of the target, then a flag in that slot. Mapped memory is stored to; everything
+ * else goes through the transport, in the library's own context.
+ *
+ * Places in slots are named by this PE's address of the same place in its own slot. */
+
+/* @p size_bytes (0: none) to @p dest, which is symmetric memory or in the slot; then the flag
+ * becomes @p value, or with @p adds is increased by it. The source may be reused. */
+void msp_message_send(const struct msp_team *team, int pe, void *dest, const void *source,
+                      size_t size_bytes, _Atomic uint64_t *flag, uint64_t value, bool adds);
+
+/* @p size_bytes at @p place of its slot. */
+void msp_message_read(const struct msp_team *team, int pe, const void *place, void *to,
+                      size_t size_bytes);
+
 /* Exchanges between the groups of a team (group.h): flags, counters and an inbox in each member's
  * slot, to which members of other groups send (message.h).
  *
@@ -14,9 +33,6 @@
  * own, with an exchange each time that all have been used.
  *
  * The leader of a group is its first member. */
-
-#include "shmem/collective/group.h"
-#include <stdatomic.h>
 
 enum {
     MSP_EXCHANGE_TURNS     = 4,

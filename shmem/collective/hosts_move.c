@@ -9,7 +9,6 @@
 #include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
-#include "shmem/collective/table.h"
 #include <string.h>
 
 /* ---- broadcast ---- */

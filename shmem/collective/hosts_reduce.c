@@ -9,12 +9,11 @@
  * same bits, as have all runs with the same placement and algorithm.
  */
 
-#include "shmem/collective/chunk.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/combine.h"
 #include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
-#include "shmem/collective/table.h"
 #include <string.h>
 
 /* One call. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.c: bytes and a flag, by stores or by the transport. */
 
-#include "shmem/collective/message.h"
+#include "shmem/collective/exchange.h"
 #include "shmem/collective/peer.h"
 #include "shmem/control/memory.h"
 #include "shmem/transport/order.h"

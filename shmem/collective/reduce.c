@@ -8,9 +8,8 @@
  * bits. Dest may be source. Teams on several hosts: hosts_reduce.c. Memory of devices:
  * device_reduce.c. */
 
-#include "shmem/collective/chunk.h"
 #include "shmem/collective/collective.h"
-#include "shmem/collective/device_reduce.h"
+#include "shmem/collective/combine.h"
 #include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"

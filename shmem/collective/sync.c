@@ -4,7 +4,6 @@
 #include "shmem/collective/sync.h"
 #include "shmem/collective/collective.h"
 #include "shmem/collective/exchange.h"
-#include "shmem/collective/message.h"
 #include "shmem/collective/peer.h"
 #include "shmem/context.h"
 #include "shmem/control/wait.h"

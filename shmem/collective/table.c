@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table.c: thresholds of algorithms. */
 
-#include "shmem/collective/table.h"
 #include "core/base/text.h"
+#include "shmem/collective/hosts.h"
 #include "shmem/error.h"
 #include "shmem/job.h"
 #include "shmem/option.h"

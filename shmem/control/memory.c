@@ -3,7 +3,7 @@
 
 #include "shmem/control/memory.h"
 #include "shmem/bootstrap.h"
-#include "shmem/bootstrap/host.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/job.h"

@@ -3,7 +3,7 @@
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
-#include "shmem/bootstrap/host.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/network/aggregate.h"
 #include "shmem/network/message.h"
 #include "shmem/network/peer.h"

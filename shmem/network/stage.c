@@ -4,7 +4,7 @@
 #include "shmem/network/stage.h"
 #include "shmem/control/memory.h"
 #include "shmem/job.h"
-#include "shmem/partition/device_memory.h"
+#include "shmem/partition/placement.h"
 #include "shmem/transport/rma.h"
 #include <memspan/allocator.h>
 #include <memspan/import.h>

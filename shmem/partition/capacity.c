@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capacity.c: sizes of all PEs of the host against the machine and its control groups. */
 
-#include "shmem/partition/capacity.h"
 #include "core/base/memory_limit.h"
 #include "core/base/platform.h"
+#include "shmem/partition/placement.h"
 
 /* Partitions have at most 2^62 bytes and nodes at most 2^20 PEs. */
 static uint64_t of_all(uint64_t bytes, int pe_count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device_memory.c: blocks of one resource of a device. */
 
-#include "shmem/partition/device_memory.h"
 #include "shmem/error.h"
+#include "shmem/partition/placement.h"
 #include <memspan/allocator.h>
 
 memspan_status_t msp_device_memory_space(int device, memspan_kind_t kind, memspan_space_h *space_p)

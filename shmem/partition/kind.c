@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kind.c: the table of the kinds of memory of partitions. */
 
-#include "shmem/partition/kind.h"
 #include "core/base/platform.h"
+#include "shmem/partition/placement.h"
 #include <string.h>
 
 #define PAGES(hint)    MSP_KIND_PAGES, MEMSPAN_KIND_HOST, (hint)

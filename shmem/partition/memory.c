@@ -6,8 +6,7 @@
 
 #include "shmem/partition/memory.h"
 #include "shmem/control/agree.h"
-#include "shmem/partition/device_memory.h"
-#include "shmem/transport/driver_share.h"
+#include "shmem/partition/placement.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/segment.h"
 #include <errno.h>

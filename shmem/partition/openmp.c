@@ -3,7 +3,6 @@
  * OpenMP runtime that takes one), and for omp_shmem_mem_alloc. */
 
 #define SHMEMX_PARTITION_NAMES
-#include "shmem/partition/openmp.h"
 #include "shmem/memory.h"
 #include "shmem/option.h"
 #include "shmem/partition/memory.h"

@@ -7,7 +7,7 @@
 #include "shmem/partition/option.h"
 #include "core/base/text.h"
 #include "shmem/option.h"
-#include "shmem/partition/kind.h"
+#include "shmem/partition/placement.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,12 +7,9 @@
 #include "shmem/collective/collective.h"
 #include "shmem/control/agree.h"
 #include "shmem/option.h"
-#include "shmem/partition/capacity.h"
-#include "shmem/partition/kind.h"
 #include "shmem/partition/memory.h"
-#include "shmem/partition/openmp.h"
+#include "shmem/partition/placement.h"
 #include "shmem/partition/space.h"
-#include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,15 +2,15 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_PARTITION_H
 #define MEMSPAN_SHMEM_PARTITION_PARTITION_H
 
-/* Partitions: symmetric heaps of one kind of memory each.
- *
- * A partition is a segment (where its memory is) and a symmetric heap (which of it is in use). The
- * environment at shmem_init(), or a team at run time, decides which there are. */
-
 #include "core/symmetric/symmetric_heap.h"
 #include "shmem/team.h"
 #include "shmem/transport/segment.h"
 #include <shmemx.h>
+
+/* Partitions: symmetric heaps of one kind of memory each.
+ *
+ * A partition is a segment (where its memory is) and a symmetric heap (which of it is in use). The
+ * environment at shmem_init(), or a team at run time, decides which there are. */
 
 enum {
     MSP_PARTITION_DEFAULT = -2, /* whichever shmem_malloc() uses */
@@ -62,5 +62,13 @@ memspan_status_t msp_partition_destroy(int id);
 
 /* The partitions, a line each, to standard output (SHMEM_INFO). */
 void msp_partition_print(void);
+
+/* omp_shmem_mem_alloc, and OpenMP's mapped variables in symmetric memory: libmemspan is given an
+ * allocator over a partition for a device. Every PE then maps the same variables in the same order,
+ * as with any symmetric allocation; there is no barrier. */
+
+/* Give it, where SHMEMX_LIBOMP_PARTITION names the partition; programs may do so later. */
+void msp_partition_openmp_open(void);
+void msp_partition_openmp_close(void);
 
 #endif /* MEMSPAN_SHMEM_PARTITION_PARTITION_H */

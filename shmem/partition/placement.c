@@ -9,8 +9,6 @@
 #include "shmem/partition/placement.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
-#include "shmem/partition/capacity.h"
-#include "shmem/partition/kind.h"
 #include <dlfcn.h>
 #include <linux/mempolicy.h>
 #include <memspan/allocator.h>

@@ -2,7 +2,6 @@
 /* driver_share.c: tokens of drivers, and the memory opened by them. A failure is remembered too, so
  * that the path to a peer's memory does not change. */
 
-#include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/peer.h"
 #include <memspan/transfer.h>

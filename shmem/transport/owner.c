@@ -20,7 +20,6 @@
 #include "shmem/transport/owner.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
-#include "shmem/transport/driver_share.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"

@@ -3,10 +3,10 @@
  * numbers, buffers that the host cannot touch, this PE itself. Everything is complete when it
  * returns. */
 
-#include "shmem/transport/smp.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/peer.h"
 #include "shmem/transport/rma.h"
+#include "shmem/transport/transport.h"
 
 static void put(const struct msp_target *target, const void *source, size_t size_bytes,
                 unsigned flags)

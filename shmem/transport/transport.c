@@ -5,11 +5,9 @@
 #include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/network/network.h"
-#include "shmem/transport/driver_share.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/rma.h"
-#include "shmem/transport/smp.h"
 #include <string.h>
 
 /* ---- start and end ---- */

@@ -2,6 +2,9 @@
 #ifndef MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H
 #define MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H
 
+#include "shmem/context.h"
+#include "shmem/transport/segment.h"
+
 /* The contract of a transport: how bytes reach a PE's copy of a segment.
  *
  * Operations on memory that is mapped here do not come this far: peer.h resolves it inline. All
@@ -45,9 +48,6 @@
  * Memory. The owner of a segment registers it; the transport fetches addresses and keys of peers
  * itself. Any put, get or atomic() takes memory that the host cannot touch, at both ends. Local
  * buffers are the transport's matter, to copy or to register. */
-
-#include "shmem/context.h"
-#include "shmem/transport/segment.h"
 
 enum msp_operation_flag {
     MSP_OP_NONBLOCKING = 1u << 0, /* shmem_*_nbi: quiet completes it */
@@ -181,5 +181,8 @@ static inline void msp_transport_progress(void)
         (void)msp_job.transport->progress(false);
     }
 }
+
+/* Mapped memory (target->direct). */
+extern const struct msp_transport msp_transport_smp MSP_HIDDEN;
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H */

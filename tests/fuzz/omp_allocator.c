@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OMP_ALLOCATOR: blanks and case change nothing, and a refusal changes nothing and says why. */
 
-#include "core/omp/environment.h"
+#include "core/omp/openmp.h"
 #include "fuzz.h"
 #include <ctype.h>
 #include <memspan/status.h>

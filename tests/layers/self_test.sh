@@ -57,7 +57,7 @@ fresh
 "$here/check.sh" "$tree" || { echo 'a clean tree was refused' >&2; exit 1; }
 planted include/memspan/status.h '#include "core/pool.h"' 'include may not include core'
 planted core/base/variable.c '#include "core/pool.h"' 'base may not include core'
-planted core/pool.c '#  include "core/omp/icv.h"' 'core may not include omp'
+planted core/pool.c '#  include "core/omp/openmp.h"' 'core may not include omp'
 planted core/device/device.c '#include "core/engine/provider.h"' 'device may not include engine'
 planted core/engine/provider.c '#include "core/plan.h"' 'engine may not include core'
 planted core/engine/provider.c '#include "core/symmetric/heap.h"' 'engine may not include symmetric'

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/debug/call_stack.h"
-#include "core/debug/symbol.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* The emulated devices' table, called directly: who may touch what when, queues, capacity, lost
  * devices, fork, and that nothing stays behind. What stops the program is in tests/emu. */
 
-#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include "emu.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of guarded blocks, against a plain array. */
 
-#include "core/debug/guard_table.h"
+#include "core/debug/guard_report.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* map_count.c: maps of variables that are there are only counted; anything else changes nothing. */
 
-#include "core/omp/map_count.h"
-#include "core/omp/map_entry.h"
-#include "core/omp/variable.h"
+#include "core/omp/mapped.h"
 #include <criterion/criterion.h>
 
 enum { DEVICE = 3, ENTRIES = 3, BYTES = 256 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mapped_variable.c: the mapped variables by address, held to a plain array. */
 
-#include "core/omp/variable.h"
+#include "core/omp/mapped.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The grammar of OMP_ALLOCATOR. */
 
-#include "core/omp/environment.h"
+#include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <memspan/status.h>
 #include <string.h>

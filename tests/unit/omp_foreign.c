@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recognising the records that runtimes write before their blocks, and nothing else. */
 
-#include "core/omp/foreign.h"
+#include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
 
 #include "core/allocator.h"
 #include "core/omp/abi.h"
-#include "core/omp/lock.h"
-#include "core/omp/table.h"
+#include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* omp_target_memcpy_rect() against the obvious loops. */
 
-#include "core/omp/target.h"
+#include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/omp/table.h"
+#include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 /* core/debug/trace_file.c on a disk that fills up: what was written stays whole JSON, the failure
  * is reported once, and nothing is written after it. pwrite() here stands for the system's. */
 
-#include "core/debug/trace_file.h"
+#include "core/debug/watcher.h"
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
