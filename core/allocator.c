@@ -11,7 +11,7 @@
 #include "core/engine/heap.h"
 #include "core/engine/retired.h"
 #include "core/engine/spare.h"
-#include "core/plan_table.h"
+#include "core/plan.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

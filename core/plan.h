@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_CORE_PLAN_H
 #define MEMSPAN_CORE_PLAN_H
 
-/* From a space and traits to the provider that serves them: the ladder. */
-
 #include "core/trait.h"
+
+/* From a space and traits to the provider that serves them: the ladder. */
 
 /* Choose. Opens the drivers of the devices that the space names, no others; takes no memory.
  * Errors as memspan_allocator_create(). The plan is released by msp_plan_clear(). */
@@ -30,5 +30,20 @@ bool msp_plan_is_plain(const struct msp_space *space, const struct msp_traits *t
 
 /* The plan of ordinary host memory. */
 memspan_status_t msp_plan_make_plain(const struct msp_space *space, struct msp_plan *plan_p);
+
+/* ---- the table ---- */
+
+/* Plans of allocators. Equal ones are one, so that a hundred thousand allocators of a kind have one
+ * plan; they are never freed, so that a thread that has seen one may look at it. All calls are made
+ * under the lock of the table of allocators. */
+
+/* The plan of plain host memory for a space (msp_plan_is_plain()), if it was made; NULL. */
+struct msp_plan *msp_plan_table_find(const struct msp_space *space);
+
+/* The same, made for the first time; NULL with an error. */
+struct msp_plan *msp_plan_table_plain(const struct msp_space *space);
+
+/* The plan in the table that equals @p plan, which is used up; NULL with an error. */
+struct msp_plan *msp_plan_table_enter(struct msp_plan *plan);
 
 #endif /* MEMSPAN_CORE_PLAN_H */

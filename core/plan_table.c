@@ -2,8 +2,8 @@
 /* plan_table.c: equal plans are one. There are as many as different requests, which are few, so a
  * list is enough; the most requested one comes to its front. */
 
-#include "core/plan_table.h"
 #include "core/base/error.h"
+#include "core/plan.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * window at a time. */
 
 #include "core/transfer.h"
-#include "core/base/element.h"
+#include "core/base/capability.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"

@@ -13,7 +13,7 @@ struct msp_bootstrap_job {
     int pe_count;
     int local_index; /* of this PE among local_pes */
     int local_count;
-    const int *local_pes; /* PEs on this node, ascending; then on this host (bootstrap/host.h) */
+    const int *local_pes; /* PEs on this node, ascending; then on this host (bootstrap/sources.h) */
     bool is_one_network;  /* all PEs are under one kernel, in one network namespace */
     char job_id[64];
     const char *launcher; /* for messages */

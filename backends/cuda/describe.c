@@ -4,8 +4,7 @@
  * used. */
 
 #include "backends/cuda/cuda.h"
-#include "backends/gpu/descriptor.h"
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
  * native host atomics. */
 
 #include "backends/cuda/cuda.h"
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 
 static void offer_managed(struct gpu_device *device)
 {

@@ -7,7 +7,7 @@
  * mere bytes, or both. The descriptor is tried first: fabric handles open only where IMEX runs. */
 
 #include "backends/cuda/cuda.h"
-#include "backends/gpu/descriptor.h"
+#include "backends/gpu/common.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <unistd.h>

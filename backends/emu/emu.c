@@ -7,7 +7,7 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/option.h"
-#include "core/base/valgrind.h"
+#include "core/base/process.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

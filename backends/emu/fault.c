@@ -12,8 +12,8 @@
 
 #include "core/base/fault.h"
 #include "backends/emu/emu.h"
+#include "core/base/log.h"
 #include "core/base/platform.h"
-#include "core/base/report.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>

@@ -4,8 +4,8 @@
  * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with
  * space to spare only where that was not enough. */
 
+#include "backends/gpu/common.h"
 #include "backends/gpu/gpu.h"
-#include "backends/gpu/request.h"
 #include "core/base/platform.h"
 #include "core/topology/pages.h"
 #include "core/topology/topology.h"

@@ -2,8 +2,8 @@
 /* describe.c: the devices' properties, read once when the backend is opened; their free memory,
  * read each time; and their access to each other's memory. */
 
+#include "backends/gpu/common.h"
 #include "backends/gpu/gpu.h"
-#include "backends/gpu/request.h"
 #include "core/base/capability.h"
 #include "core/base/platform.h"
 #include <stdio.h>

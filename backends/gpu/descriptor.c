@@ -3,7 +3,7 @@
  * user has it, unless Yama (kernel.yama.ptrace_scope) or a container's seccomp filter is in the
  * way. */
 
-#include "backends/gpu/descriptor.h"
+#include "backends/gpu/common.h"
 #include "core/base/file.h"
 #include <errno.h>
 #include <stdlib.h>

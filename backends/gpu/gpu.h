@@ -16,7 +16,7 @@
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
  * lock takes no other of these; the driver is called under both, and never calls back. */
 
-#include "backends/gpu/kernel_name.h"
+#include "backends/gpu/common.h"
 #include <memspan/backend.h>
 #include <pthread.h>
 #include <stdatomic.h>

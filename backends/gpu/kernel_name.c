@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "backends/gpu/kernel_name.h"
+#include "backends/gpu/common.h"
 #include <stdio.h>
 
 static const char *const basics[GPU_KERNELS] = {

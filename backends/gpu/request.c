@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c: the kinds of memory of a device, and checks of requests. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
 #include <stdarg.h>

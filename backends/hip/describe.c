@@ -4,7 +4,7 @@
  * No attribute reports reliably at which address a device sees host pages: one page of our own is
  * tried, and every import reports its address. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/hip/hip.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"

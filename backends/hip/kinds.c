@@ -14,7 +14,7 @@
  * (HostNativeAtomicSupported, which is PCIe atomics on most machines). PCIe carries a device's
  * atomics to the host's memory, and none of the host's to the device's: those take xGMI. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/hip/hip.h"
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 
 #include "backends/host/host.h"
 #include "core/base/capability.h"
-#include "core/base/memory_limit.h"
 #include "core/base/platform.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/topology/pages.h"
 #include <stdio.h>

@@ -12,8 +12,8 @@
 
 #include "backends/host/host.h"
 #include "core/base/platform.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/base/valgrind.h"
 #include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>

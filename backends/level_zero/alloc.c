@@ -5,7 +5,7 @@
  * it, memory is taken with room to spare. Above a driver's usual limit for one allocation the limit
  * is relaxed where it lets us. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/level_zero/level_zero.h"
 
 /* Coherent memory is shared memory, as managed memory is. */

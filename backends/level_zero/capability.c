@@ -4,7 +4,7 @@
  * host and device at once, 8 with atomics between them. */
 
 #include "core/base/capability.h"
-#include "backends/gpu/descriptor.h"
+#include "backends/gpu/common.h"
 #include "backends/level_zero/level_zero.h"
 #include <stdio.h>
 

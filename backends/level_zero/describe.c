@@ -2,7 +2,7 @@
 /* describe.c: what the devices are, asked once when the backend is opened. What a driver does not
  * answer is taken for absent, and logged. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/level_zero/level_zero.h"
 #include "core/base/option.h"
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *   managed      zeMemAllocShared
  *   coherent     zeMemAllocShared, where host and device may use it at once, with atomics */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/level_zero/level_zero.h"
 
 enum {

@@ -9,7 +9,7 @@
  * this process has exported, and drivers before 2023 have neither. The handle stays valid here
  * while the block lives. */
 
-#include "backends/gpu/descriptor.h"
+#include "backends/gpu/common.h"
 #include "backends/level_zero/level_zero.h"
 #include <errno.h>
 #include <fcntl.h>

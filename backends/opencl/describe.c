@@ -2,7 +2,7 @@
 /* describe.c: a device's properties, read once when the backend is opened. OpenCL has no query for
  * free memory. */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/opencl/opencl.h"
 #include "core/base/platform.h"
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * to enqueueing, because a kernel object keeps its arguments. */
 
 #include "backends/opencl/opencl.h"
-#include "core/base/element.h"
+#include "core/base/capability.h"
 #include <stdlib.h>
 
 enum { USES_X = 1, USES_Y = 2, USES_Z = 4 };

@@ -7,7 +7,7 @@
  *   host-pinned  fine-grain SVM; else plain host pages, where the device takes them as they are
  */
 
-#include "backends/gpu/request.h"
+#include "backends/gpu/common.h"
 #include "backends/opencl/opencl.h"
 #include <string.h>
 

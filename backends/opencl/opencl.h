@@ -8,7 +8,7 @@
  * Locks: opencl_platform::lock guards everything that changes after open(). No function takes the
  * locks of two platforms at once. */
 
-#include "backends/gpu/kernel_name.h"
+#include "backends/gpu/common.h"
 #include "backends/opencl/opencl_api.h"
 #include <memspan/backend.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  * up to the root. Inside a container the path in /proc/self/cgroup may name groups that are not
  * visible; then the root of the mount is the container's own group. */
 
-#include "core/base/memory_limit.h"
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include <memspan/device.h>
 #include <stdio.h>
 #include <string.h>

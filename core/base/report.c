@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/report.h"
+#include "core/base/log.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>

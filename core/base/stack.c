@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/stack.h"
 #include "core/base/error.h"
+#include "core/base/process.h"
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/valgrind.h"
+#include "core/base/process.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

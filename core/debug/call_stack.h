@@ -24,6 +24,8 @@ void msp_call_stack_start(void);
  * To be called without any lock: the walk may wait for the dynamic linker's. */
 const struct msp_call_stack *msp_call_stack_here(void);
 
+/* ---- call sites ---- */
+
 /* Call stacks as text that is the same in every run of a program, wherever it is loaded. */
 
 /* MODULE:BUILD, for a frame's module. */
@@ -37,6 +39,8 @@ void msp_call_site_print(const struct msp_call_stack *stack, char *text, size_t 
 
 /* Call @p take with MODULE:BUILD of every loaded module. */
 void msp_call_site_modules(void (*take)(void *data, const char *module), void *data);
+
+/* ---- symbols ---- */
 
 /* Names for addresses of code, for reports. */
 

@@ -6,8 +6,8 @@
 
 #include "core/debug/guard_report.h"
 #include "core/base/fork.h"
+#include "core/base/log.h"
 #include "core/base/platform.h"
-#include "core/base/report.h"
 #include "core/debug/call_stack.h"
 #include "core/debug/watch.h"
 #include <stdarg.h>

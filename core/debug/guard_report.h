@@ -47,6 +47,8 @@ struct msp_guard_block *msp_guard_table_below(const void *address);
 /* The first block above @p address; NULL after the last. From NULL on it walks all, in order. */
 struct msp_guard_block *msp_guard_table_above(const void *address);
 
+/* ---- reports ---- */
+
 /* The guard's findings, in words on standard error. */
 
 enum msp_guard_fault {
@@ -99,6 +101,8 @@ void msp_guard_report_leaks(const struct msp_guard_leak *leaks, size_t shown, si
 
 /* Print a block's record, for a debugger. */
 void msp_guard_report_block(const void *address, const struct msp_guard_block *block);
+
+/* ---- faults ---- */
 
 /* An access that a closed page of the guard has stopped: report the block, before the program ends.
  */

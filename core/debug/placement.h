@@ -5,7 +5,7 @@
 /* MEMSPAN_PLACEMENT: predefined allocators by call site.
  *
  * The file is lines; "#" begins a comment. The first line is "memspan-placement 1", all others are
- * "SPACE FRAME...": a word of msp_placement_word() and a call site (call_site.h). */
+ * "SPACE FRAME...": a word of msp_placement_word() and a call site (call_stack.h). */
 
 #include <memspan/placement.h>
 #include <stdbool.h>

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- labels ---- */
+
 /* The names of allocators and providers in statistics and traces. Both return the buffer. */
 
 enum { MSP_LABEL_BYTES = 96 };
@@ -21,6 +23,8 @@ const char *msp_allocator_label(const struct msp_allocator *allocator,
 
 /* "provider:NUMBER", in the order in which they were made. */
 const char *msp_provider_label(const struct msp_provider *provider, char buffer[MSP_LABEL_BYTES]);
+
+/* ---- hooks ---- */
 
 /* The tables of hooks that are installed (include/memspan/hook.h), and calling them. */
 
@@ -42,6 +46,8 @@ void msp_hook_call(enum msp_hook hook, const void *first, const void *second);
 /* True when the calling thread is inside a chunk hook. */
 bool msp_hook_in_chunk_hook(void);
 
+/* ---- the trace ---- */
+
 /* The allocation trace (MEMSPAN_TRACE): events as Chrome's trace format has them. */
 
 struct msp_allocator;
@@ -62,6 +68,8 @@ void msp_trace_chunk_giving_back(const struct msp_chunk *chunk);
 
 /* Write the buffered events. */
 void msp_trace_flush(void);
+
+/* ---- the trace's file ---- */
 
 /* The file of a trace: a JSON document that is whole after every write, so that a process that dies
  * leaves all writes so far. No locking here; the trace does. */

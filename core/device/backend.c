@@ -12,9 +12,8 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
-#include "core/base/stack.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/base/trust.h"
 #include "core/device/driver.h"
 #include <ctype.h>
 #include <dirent.h>

@@ -35,6 +35,8 @@ memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_
 /* "host", "opencl0" (backend and ordinal): the names in messages and of resources. */
 const char *msp_device_label(const struct msp_device *device, char *buffer, size_t size);
 
+/* ---- imports ---- */
+
 /* Foreign pages that drivers have imported (<memspan/import.h>). */
 
 /* Import pages into the driver of one device. If a driver sees them at another address, they are

@@ -38,6 +38,8 @@ void msp_driver_release(const struct msp_device *device);
 /* Records that exit has begun. */
 memspan_status_t msp_driver_refuse(const struct msp_driver *driver);
 
+/* ---- opening ---- */
+
 /* A larger number of devices of one backend is refused. */
 enum { MSP_OPENING_DEVICES_MAX = 1024 };
 

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/platform.h"
-#include "core/base/stack.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include <stdatomic.h>
 #include <stdio.h>

@@ -69,6 +69,8 @@ int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, i
 /* True when the memory of the variable at @p pointer comes from an allocator. */
 bool msp_omp_mapped_has(const void *pointer, int number);
 
+/* ---- entries ---- */
+
 /* An entry of the arrays that Clang passes for mapped data: its bits, and their meaning. */
 
 /* Bits of a map's type. */
@@ -129,6 +131,8 @@ static inline uintptr_t msp_omp_entry_base(const struct msp_omp_data *d, int i)
     return (uintptr_t)(is_pointee ? *(void **)d->bases[i] : d->bases[i]);
 }
 
+/* ---- counting references ---- */
+
 /* Maps of variables that are there already, which is most of them in a loop of regions: only
  * references are counted, and the runtime need not be called. */
 
@@ -138,6 +142,8 @@ static inline uintptr_t msp_omp_entry_base(const struct msp_omp_data *d, int i)
  * @p ignored do not matter. Callers hold the lock of mapped.c. */
 bool msp_omp_map_count(const struct msp_omp_data *data, bool begins, int64_t allowed,
                        int64_t ignored);
+
+/* ---- variables with memory of an allocator ---- */
 
 /* The mapped variables with memory of an allocator, by device and host address. They do not
  * overlap. Callers hold the lock of mapped.c; a pointer is valid until its variable is removed. */
@@ -175,6 +181,8 @@ struct msp_omp_variable *msp_omp_variable_of(int device);
 struct msp_omp_variable *msp_omp_variable_add(const struct msp_omp_variable *variable);
 void msp_omp_variable_remove(struct msp_omp_variable *variable);
 
+/* ---- variables that the program names ---- */
+
 /* The mapped variables that take memory from the devices' allocators (mapped.h): all, until the
  * program names some. mapped.c holds its lock around these functions. */
 
@@ -183,6 +191,8 @@ memspan_status_t msp_omp_named_add(uintptr_t begin, size_t size_bytes);
 memspan_status_t msp_omp_named_remove(uintptr_t begin);
 /* Variables in its memory; until the end of the program. */
 memspan_status_t msp_omp_named_add_allocator(memspan_allocator_h allocator);
+
+/* ---- regions ---- */
 
 /* The calling thread runs a target region that its program has yet to wait for (nowait). */
 bool msp_region_is_unwaited(void);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- locks ---- */
+
 /* The locks of the OpenMP room. Slow paths only. */
 
 /* Held while something that is made once is made; the maker may call the core and may come back
@@ -26,6 +28,8 @@ extern msp_lock_t msp_omp_partitioner_lock;
 
 /* Guards every struct msp_omp_table and the list of runtimes. Nothing is called under it. */
 extern msp_lock_t msp_omp_table_lock;
+
+/* ---- tables ---- */
 
 /* A small map from one word to another, for things that the program names by address: blocks of
  * the real runtime, partitions, partitioners. Slow paths only: one mutex. An empty table answers
@@ -57,6 +61,8 @@ bool msp_omp_table_get(struct msp_omp_table *table, uintptr_t key, uintptr_t *va
 /* The same, and the entry is removed: of several callers only one gets true. */
 bool msp_omp_table_take(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p);
 
+/* ---- refused calls ---- */
+
 /* OpenMP calls that are refused. A null handle or pointer is all that the program sees, and few
  * programs look: the log names the call, with the sentence of memspan_error_text(). */
 
@@ -69,11 +75,15 @@ void msp_omp_refused(const char *routine) __attribute__((cold));
 void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
     __attribute__((cold));
 
+/* ---- internal control variables ---- */
+
 /* def-allocator-var. msp_omp_default_allocator() (base/omp_hook.h) is the reading side. */
 
 /* The value stored in a runtime where omp_default_mem_alloc was set on purpose while OMP_ALLOCATOR
  * names another initial value that the runtime itself did not understand. Means handle 1. */
 #define MSP_OMP_EXPLICIT_DEFAULT ((msp_omp_allocator_t)0x4d656d7370616e31)
+
+/* ---- OMP_ALLOCATOR ---- */
 
 /* The text of OMP_ALLOCATOR, and the names of predefined allocators and spaces. */
 
@@ -98,6 +108,8 @@ msp_omp_allocator_t msp_omp_allocator_named(const char *name);
 /* The predefined allocator of a predefined space, vendors' included; 0 for any other space. */
 msp_omp_allocator_t msp_omp_allocator_of_space(msp_omp_space_t space);
 
+/* ---- vendors' memory kinds ---- */
+
 /* The memory kinds that vendors name: LLVM's and Intel's target_host, target_shared and
  * target_device; GCC's pinned and managed. */
 
@@ -113,6 +125,8 @@ enum msp_omp_vendor {
  * @p device is the host, since then there is nothing special to reach. 0 with an error record when
  * the device has no such memory. */
 memspan_allocator_h msp_omp_vendor_allocator(enum msp_omp_vendor kind, int device);
+
+/* ---- device numbers ---- */
 
 /* Device numbers as the OpenMP calls have them.
  *
@@ -151,6 +165,8 @@ int msp_omp_default_device(void);
 /* The runtime's number of the default device: one call, where the other needs the count of devices
  * too, for which LLVM's runtimes look up symbols. The host's number is no device's. */
 int msp_omp_region_device(void);
+
+/* ---- allocators ---- */
 
 /* From the arguments of OpenMP calls to those of the core. */
 
@@ -192,6 +208,8 @@ bool msp_omp_allocator_is_shared(msp_omp_allocator_t allocator);
 /* Run the release callbacks of partitions whose allocator is destroyed. No lock held. */
 void msp_omp_partitions_collect(void);
 
+/* ---- device memory ---- */
+
 /* The library that serves a device-memory routine. */
 
 /* True when device memory of the runtime's device @p number comes from a backend that watches its
@@ -226,6 +244,8 @@ enum { MSP_OMP_RECT_DIMENSIONS = 32 };
 /* Copy the boxes, run by run. MEMSPAN_ERR_INVALID when a box leaves its array or a product
  * overflows. */
 memspan_status_t msp_omp_rect_copy(const struct msp_omp_rect *rect);
+
+/* ---- the runtime's own handles and blocks ---- */
 
 /* Handles and blocks of the real OpenMP runtime. They come from paths that cannot be interposed:
  * its own start-up, static copies, routines found with dlsym(). They are recognised and handed
@@ -266,6 +286,8 @@ void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, s
 /* Give a block back to the runtime it came from. False, with an error record, when it is no block
  * of a runtime's. */
 bool msp_omp_foreign_free(void *pointer);
+
+/* ---- redirected calls ---- */
 
 struct msp_redirect {
     const char *name;

@@ -6,7 +6,7 @@
  * itself. Cached addresses must stay valid: a runtime that was found stays loaded. */
 
 #include "core/omp/runtime.h"
-#include "core/base/stack.h"
+#include "core/base/process.h"
 #include "core/omp/openmp.h"
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* hwloc.c: the pointers behind hwloc's names, found in its library. */
 
 #include "core/topology/hwloc.h"
-#include "core/base/trust.h"
+#include "core/base/process.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* lock_pages.c: how much memory may be locked, and locking it. */
 
 #include "core/base/file.h"
-#include "core/base/memory_limit.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/topology/pages.h"
 #include <errno.h>

@@ -40,6 +40,8 @@ void msp_pages_give_back(void *address, size_t size_bytes);
 int msp_pages_lock(const void *address, size_t size_bytes);
 void msp_pages_unlock(const void *address, size_t size_bytes);
 
+/* ---- locked pages ---- */
+
 /* Locked pages: the meaning of "pinned" for memory of the host. */
 
 struct msp_lock_limits {

@@ -13,7 +13,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
-#include "core/base/stack.h"
+#include "core/base/process.h"
 #include "core/topology/hwloc.h"
 #include "core/topology/numa_kind.h"
 #include "core/topology/place.h"

@@ -2,7 +2,7 @@
 /* The launcher of this process, and the two failures that must not go unseen: a launcher without a
  * channel, and a PE of this host that has died under a launcher that goes on. */
 
-#include "core/base/trust.h"
+#include "core/base/process.h"
 #include "shmem/bootstrap/sources.h"
 #include <errno.h>
 #include <memspan/launch.h>

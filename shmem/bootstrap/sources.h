@@ -20,6 +20,8 @@ static inline int msp_bootstrap_exit_code(int status)
     return status != 0 && code == 0 ? 1 : code;
 }
 
+/* ---- launchers' variables ---- */
+
 /* Launchers' variables in the environment. These variables are theirs, not ours: they are in no
  * table of options, and are read when a job is opened, never kept. */
 
@@ -31,6 +33,8 @@ struct msp_bootstrap_claim {
     int pe_count;         /* 0: not given */
 };
 struct msp_bootstrap_claim msp_bootstrap_find_claim(void);
+
+/* ---- hosts ---- */
 
 /* Which PEs of a node are of one host. Launchers name the PEs of a node; those of them share memory
  * that are under one kernel, in one PID namespace (they open each other's files through /proc) and
@@ -50,6 +54,8 @@ uint64_t msp_bootstrap_kernel(void);
 
 /* Equal in processes that have one loopback interface; not 0. */
 uint64_t msp_bootstrap_network_namespace(void);
+
+/* ---- daemons ---- */
 
 /* The process that has started this PE: a launcher's daemon, or the launcher. */
 

@@ -14,6 +14,8 @@ msp_combine_t msp_combine_of(enum msp_reduction operation, enum msp_number type)
 
 size_t msp_number_bytes(enum msp_number type);
 
+/* ---- chunks ---- */
+
 /* Chunks of a vector that PEs of one host reduce, each its own. */
 
 /* The bytes that a PE combines at a time: they stay in the first cache. */
@@ -38,6 +40,8 @@ void msp_chunk_read_others(struct msp_team *team, char *dest, size_t element_byt
 
 /* All PEs of the team have it mapped. */
 bool msp_chunk_is_mapped(const struct msp_team *team, const void *address, size_t bytes);
+
+/* ---- devices ---- */
 
 /* Reductions of large vectors in memory of devices, by the devices' kernels. */
 

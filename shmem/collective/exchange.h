@@ -6,6 +6,8 @@
 #include "shmem/team.h"
 #include <stdatomic.h>
 
+/* ---- messages ---- */
+
 /* One-sided messages between members of a team, on one host or several: bytes for symmetric memory
  * or for the slot of the target, then a flag in that slot. Mapped memory is stored to; everything
  * else goes through the transport, in the library's own context.
@@ -21,8 +23,10 @@ void msp_message_send(const struct msp_team *team, int pe, void *dest, const voi
 void msp_message_read(const struct msp_team *team, int pe, const void *place, void *to,
                       size_t size_bytes);
 
+/* ---- exchanges ---- */
+
 /* Exchanges between the groups of a team (group.h): flags, counters and an inbox in each member's
- * slot, to which members of other groups send (message.h).
+ * slot, to which members of other groups send (below).
  *
  * A team's exchanges are numbered. In each one every member gives something on which all others
  * depend: when a PE has completed exchange n, all have begun it, and so completed n - 1. Flags and

@@ -53,8 +53,10 @@ memspan_status_t msp_table_open(void);
 enum msp_algorithm msp_table_choose(enum msp_table_call call, size_t size_bytes, int group_count,
                                     unsigned possible);
 
+/* ---- collectives ---- */
+
 /* Collectives of teams on several hosts: shared memory inside a group, messages between groups
- * (exchange.h). table.h chooses the algorithm.
+ * (exchange.h). The table above chooses the algorithm.
  *
  * OpenSHMEM requires programs to have dest ready in all PEs before any of them calls: data that is
  * not small goes there at once. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aggregate.c: sending, alone or together. */
 
-#include "shmem/network/aggregate.h"
 #include "shmem/network/peer.h"
+#include "shmem/network/stream.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,7 +21,7 @@ enum msp_network_kind {
     MSP_NETWORK_RELEASE,   /* gives them back */
     MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
-    MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
+    MSP_NETWORK_AGGREGATE, /* several of the other kinds (stream.h) */
     MSP_NETWORK_ACK,       /* reply: nothing but ack_count */
     MSP_NETWORK_REPLY,     /* reply with the requested data */
     MSP_NETWORK_PING,      /* whether the PE is there (alive.c) */
@@ -33,7 +33,7 @@ enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without
 
 /* All PEs of a job have one byte order, and one version of Memspan. Fields that are often zero are
  * last: those behind the last that is not are not sent. So a message with a word takes no more than
- * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). wire.h has the
+ * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). record.h has the
  * checks. */
 struct msp_network_header {
     uint64_t token; /* of the PE that it is for; not in an aggregate */

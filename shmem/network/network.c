@@ -4,7 +4,6 @@
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
 #include "shmem/bootstrap/sources.h"
-#include "shmem/network/aggregate.h"
 #include "shmem/network/message.h"
 #include "shmem/network/peer.h"
 #include "shmem/network/region.h"

@@ -41,7 +41,7 @@ struct msp_network {
     struct msp_network_limits limits;
     struct msp_network_channel *main;
     size_t payload_max_bytes; /* of a message */
-    uint64_t token;           /* of messages to this PE (wire.h) */
+    uint64_t token;           /* of messages to this PE (record.h) */
     atomic_bool is_closing;   /* peers may end */
 };
 extern struct msp_network msp_network MSP_HIDDEN;

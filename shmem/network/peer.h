@@ -45,7 +45,7 @@ struct msp_network_contact {
     unsigned ack_count;
     bool is_ack_pending;
     struct msp_network_contact *next_ack_pending;
-    struct msp_network_aggregate *aggregate; /* messages that wait (aggregate.h); NULL: none */
+    struct msp_network_aggregate *aggregate; /* messages that wait (stream.h); NULL: none */
     bool is_waiting;                         /* in the channel's list: it may have one */
     struct msp_network_contact *next_waiting;
     unsigned silent_ms; /* since its last ping (alive.c) */
@@ -97,7 +97,7 @@ struct msp_network_operation {
     struct msp_network_contact *flushed;
     uint64_t flushed_puts;
     void *owned;   /* freed when it completes */
-    bool may_wait; /* for others to the same PE (aggregate.h) */
+    bool may_wait; /* for others to the same PE (stream.h) */
     struct msp_network_header header;
 };
 

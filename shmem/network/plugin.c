@@ -4,7 +4,7 @@
  * because UCX and libfabric have hooks and threads that do not survive dlclose(). */
 
 #include "shmem/network/plugin.h"
-#include "core/base/trust.h"
+#include "core/base/process.h"
 #include "shmem/bootstrap.h"
 #include "shmem/network/message.h"
 #include "shmem/network/network.h"

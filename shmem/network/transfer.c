@@ -2,7 +2,6 @@
 /* transfer.c: put and get: each takes the driver's path where its memory is registered, messages
  * where they are faster or nothing else reaches it. */
 
-#include "shmem/network/aggregate.h"
 #include "shmem/network/stream.h"
 #include "shmem/transport/rma.h"
 #include <stdlib.h>

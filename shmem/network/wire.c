@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.c: checks of arriving messages. */
 
-#include "shmem/network/wire.h"
-#include "shmem/network/aggregate.h"
+#include "shmem/network/record.h"
+#include "shmem/network/stream.h"
 #include "shmem/transport/segment.h"
 #include <string.h>
 

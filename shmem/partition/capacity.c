@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capacity.c: sizes of all PEs of the host against the machine and its control groups. */
 
-#include "core/base/memory_limit.h"
 #include "core/base/platform.h"
+#include "core/base/process.h"
 #include "shmem/partition/placement.h"
 
 /* Partitions have at most 2^62 bytes and nodes at most 2^20 PEs. */

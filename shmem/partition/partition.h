@@ -63,6 +63,8 @@ memspan_status_t msp_partition_destroy(int id);
 /* The partitions, a line each, to standard output (SHMEM_INFO). */
 void msp_partition_print(void);
 
+/* ---- OpenMP ---- */
+
 /* omp_shmem_mem_alloc, and OpenMP's mapped variables in symmetric memory: libmemspan is given an
  * allocator over a partition for a device. Every PE then maps the same variables in the same order,
  * as with any symmetric allocation; there is no barrier. */

@@ -36,6 +36,8 @@ extern const struct msp_partition_kind msp_partition_kinds[] MSP_HIDDEN;
 /* The row of a kind; NULL: there is none. */
 const struct msp_partition_kind *msp_partition_kind(shmemx_kind_t kind, const char *backend);
 
+/* ---- memory of devices ---- */
+
 /* Memory of one kind of a device, from libmemspan. */
 
 enum { MSP_DEVICE_MEMORY_ALIGN_BYTES = 4096 };
@@ -49,6 +51,8 @@ void *msp_device_memory_alloc(memspan_space_h space, size_t size_bytes, bool is_
 
 /* Whose memory it is; -1: unknown. */
 int msp_device_memory_home(const void *address);
+
+/* ---- placement ---- */
 
 /* From a request to a placement on this machine: nodes, device, pages. Takes no memory and needs no
  * job, so that it can be queried beforehand. Drivers are opened for kinds of devices alone. */
@@ -82,6 +86,8 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
 memspan_status_t msp_partition_place_fallback(const struct msp_partition_request *request,
                                               const char *reason,
                                               struct msp_partition_placement *placement_p);
+
+/* ---- capacity ---- */
 
 /* Whether the host has the memory that a partition's PEs would use together. The kernel would not
  * refuse: pages that are not there when they are touched, or locked, end a process. */

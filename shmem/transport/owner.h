@@ -29,6 +29,8 @@ char *msp_driver_share_address(const struct msp_target *target);
 void msp_driver_share_forget(int segment);
 void msp_driver_share_close(void);
 
+/* ---- served by the owner ---- */
+
 /* Memory of PEs of this host that is not mapped here: its owner serves it. */
 
 extern const struct msp_transport msp_transport_owner MSP_HIDDEN;
@@ -41,7 +43,7 @@ void msp_owner_retire(int segment);
 void msp_owner_close(void);
 
 /* The place where the PE with that local index has its driver's token of the segment for others
- * (driver_share.h); NULL: there is no such place. */
+ * (above); NULL: there is no such place. */
 struct msp_driver_token *msp_owner_token(int local_index, const struct msp_segment *segment);
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_OWNER_H */

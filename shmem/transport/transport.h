@@ -182,6 +182,8 @@ static inline void msp_transport_progress(void)
     }
 }
 
+/* ---- mapped memory ---- */
+
 /* Mapped memory (target->direct). */
 extern const struct msp_transport msp_transport_smp MSP_HIDDEN;
 

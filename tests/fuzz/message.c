@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shmem/network/wire.h: what arrives from a network. The first byte says how much of the input is
+/* shmem/network/record.h: what arrives from a network. The first byte says how much of the input is
  * the header, the rest is the payload, both in memory that ends where they do. What is accepted
  * keeps what handlers rely on. */
 
 #include "fuzz.h"
-#include "shmem/network/aggregate.h"
-#include "shmem/network/wire.h"
+#include "shmem/network/record.h"
+#include "shmem/network/stream.h"
 #include "shmem/transport/segment.h"
 
 static const struct msp_network_wire_limits limits = {.pe_count = 4, .answer_max_bytes = 8 << 10};

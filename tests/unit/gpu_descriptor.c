@@ -2,7 +2,7 @@
 /* gpu_descriptor.c: whether other processes can fetch descriptors of this one, as Yama's setting
  * says. */
 
-#include "backends/gpu/descriptor.h"
+#include "backends/gpu/common.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

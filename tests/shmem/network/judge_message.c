@@ -6,7 +6,7 @@
  * as replies may. Two kinds of messages keep their place: those that no acknowledgement follows,
  * for which shmem_fence() does not wait, and those of the network itself (keys, staging, pings). */
 
-#include "shmem/network/aggregate.h"
+#include "shmem/network/stream.h"
 #include "tests/shmem/network/judge.h"
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.c: messages that no PE sends are dropped or refused; records. */
 
-#include "shmem/network/wire.h"
-#include "shmem/network/aggregate.h"
 #include "shmem/network/record.h"
+#include "shmem/network/stream.h"
 #include "shmem/transport/segment.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
