@@ -21,6 +21,8 @@ struct msp_bootstrap_job {
 
 struct msp_bootstrap {
     const char *name;
+    /* node_barrier() is one of all PEs: those that are alone on their node call it, too. */
+    bool is_joint;
     /* MEMSPAN_ERR_OFF when the process was not started this way. */
     memspan_status_t (*open)(struct msp_bootstrap_job *job_p);
     memspan_status_t (*put)(const char *key, const void *data, size_t size_bytes);

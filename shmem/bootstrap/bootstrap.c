@@ -57,7 +57,8 @@ static memspan_status_t check_untrusted(void)
 memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
                                     struct msp_bootstrap_job *job_p)
 {
-    static const struct msp_bootstrap *const ways[] = {&msp_bootstrap_launch, &msp_bootstrap_pmix};
+    static const struct msp_bootstrap *const ways[] = {&msp_bootstrap_launch, &msp_bootstrap_pmix,
+                                                       &msp_bootstrap_pmi};
     char reason[256]                                = "";
     bool trusted                                    = msp_environment_is_trusted();
     for (size_t i = 0; trusted && i < sizeof(ways) / sizeof(ways[0]); i++) {

@@ -13,14 +13,20 @@ static const struct msp_bootstrap_claim claims[] = {
      "program",
      0},
     {"SLURM_STEP_NUM_TASKS", "Slurm's srun",
-     "use srun --mpi=pmix (srun --mpi=list shows whether it is there), or oshrun -n N in a "
-     "one-node allocation",
+     "use srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which is there), or oshrun -n N in "
+     "a one-node allocation",
      0},
-    {"FLUX_JOB_SIZE", "Flux", "use flux run -o pmi=pmix, or oshrun -n N on one node", 0},
+    {"FLUX_JOB_SIZE", "Flux",
+     "use flux run -o pmi=simple or -o pmi=pmix, or oshrun -n N on one node", 0},
     {"PMI_SIZE", "a PMI launcher (MPICH's or Intel MPI's mpiexec, hydra)",
-     "it speaks no PMIx: use oshrun -n N on one node, Open MPI's mpirun, or prterun", 0},
+     "the descriptor of PMI_FD must reach the program open (a shell between them may close it); "
+     "else "
+     "use oshrun -n N on one node, Open MPI's mpirun, or prterun",
+     0},
     {"MPI_LOCALNRANKS", "MPICH's mpiexec",
-     "it speaks no PMIx: use oshrun -n N on one node, Open MPI's mpirun, or prterun", 0},
+     "PMI_FD must reach the program; else use oshrun -n N on one node, Open MPI's mpirun, or "
+     "prterun",
+     0},
 };
 
 struct msp_bootstrap_claim msp_bootstrap_find_claim(void)

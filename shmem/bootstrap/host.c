@@ -138,7 +138,7 @@ memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
     memspan_status_t status;
 
     if (job_p->local_count == 1) {
-        return MEMSPAN_OK;
+        return bootstrap->is_joint ? bootstrap->node_barrier() : MEMSPAN_OK;
     }
     mine = identify(order);
     free(host_pes);

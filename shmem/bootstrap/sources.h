@@ -6,10 +6,12 @@
 #include "shmem/bootstrap.h"
 
 /* Sources of the PEs of a job, in the order in which they are tried: the channel of our own
- * launcher (memspan/launch.h), PMIx (mpirun, prterun, Slurm), none: a job of one. */
+ * launcher (memspan/launch.h), PMIx (mpirun, prterun, Slurm), PMI-1 (MPICH's and Intel MPI's
+ * mpiexec, Slurm, Flux), none: a job of one. */
 
 extern const struct msp_bootstrap msp_bootstrap_launch;
 extern const struct msp_bootstrap msp_bootstrap_pmix;
+extern const struct msp_bootstrap msp_bootstrap_pmi;
 extern const struct msp_bootstrap msp_bootstrap_single;
 
 /* The exit status of a process for that status: its low byte, but never 0 for a status other than

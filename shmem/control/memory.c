@@ -103,7 +103,7 @@ static memspan_status_t share_control(int *fd_p)
     if ((msp_job.local_index == 0) && !own.is_made) {
         msp_control_make(msp_job.local_count);
     }
-    if (msp_job.local_count < msp_job.machine_count) {
+    if ((msp_job.local_count < msp_job.machine_count) || msp_job.bootstrap->is_joint) {
         status = msp_job.bootstrap->node_barrier();
     }
     if ((status == MEMSPAN_OK) && own.is_made) {

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pmi.sh LAUNCH-PE PROGRAM: PEs that find each other by PMI-1, under MPICH's launcher; PROGRAM uses the whole library.
+# Debian: mpich.
+set -eu
+pe=$1 program=$2
+command -v mpiexec.hydra >/dev/null || { echo 'skip: no mpiexec.hydra'; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+    echo "$*"
+    cat out
+    exit 1
+}
+
+launch() {
+    timeout 100 mpiexec.hydra "$@" >out 2>&1
+}
+
+launch -n 1 "$pe" print || fail "status $? alone"
+launch -n 3 "$pe" print rounds again || fail "status $?"
+[ "$(grep -c "^PE [0-2] of 3, local [0-2] of 3, by .*PMI-1" out)" -eq 3 ] || fail 'not three PEs of three'
+launch -n 3 "$pe" quick 1 || fail "status $? after quick_exit()"
+
+# Two nodes, as far as the launcher knows: two in turn, and three at a time.
+nodes='-launcher fork -hosts localhost,127.0.0.2'
+# shellcheck disable=SC2086 # options
+launch $nodes -n 5 "$pe" print again || fail "status $? on two nodes"
+[ "$(grep -c "^PE [024] of 5, local [0-2] of 3" out)$(grep -c "^PE [13] of 5, local [01] of 2" out)" = 32 ] ||
+    fail 'not three PEs and two'
+# shellcheck disable=SC2086
+launch $nodes -ppn 3 -n 5 "$pe" print || fail "status $? with three a node"
+[ "$(grep -c "^PE [0-2] of 5, local [0-2] of 3" out)$(grep -c "^PE [34] of 5, local [01] of 2" out)" = 32 ] ||
+    fail 'not the first three PEs and two'
+# shellcheck disable=SC2086
+launch $nodes -n 3 "$program" || fail "status $? with a node of one PE"
+SHMEMX_TRANSPORT=tcp:1 launch -n 4 "$program" || fail "status $? with a host for each PE"
+# shellcheck disable=SC2086
+SHMEMX_TRANSPORT=tcp:1 launch $nodes -n 3 "$program" || fail "status $? with hosts on one of two nodes"
+
+status=0
+launch -n 3 "$pe" abort=7 1 hang || status=$?
+[ $status -eq 7 ] || fail "status $status, not 7, after an abort"
+for end in 'kill=9' 'exit=0'; do
+    ! launch -n 3 "$pe" "$end" 2 hang || fail "status 0 after $end"
+    ! launch -n 3 "$pe" again "$end" 2 hang || fail "status 0 after $end in another job"
+done
+
+# The descriptor is closed on the way.
+! launch -n 2 sh -c "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec '$pe' print" || fail 'two jobs of one'
+grep -q 'PMI_FD must reach\|descriptor of PMI_FD' out || fail 'no remedy'
