@@ -15,6 +15,8 @@ def serve(request, values, lies):
     words = dict(word.split('=', 1) for word in request.split(' '))
     command = words['cmd']
     if command == 'put':
+        if words['key'] in values:  # some launchers let a value be put once
+            return 'cmd=put_result rc=-1 msg=duplicate_key'
         values[words['key']] = words['value']
     if command == 'get' and words['key'] in lies:
         return lies[words['key']]
@@ -70,7 +72,7 @@ def run(values, lies):
 
 
 def good():
-    pes = [start(rank, 2, 'print', 'rounds') for rank in (0, 1)]
+    pes = [start(rank, 2, 'print', 'rounds', 'again') for rank in (0, 1)]
     values = {'PMI_process_mapping': '(vector,(3,1,2))'}
     waiting = []
     ended = 0
