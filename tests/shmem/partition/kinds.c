@@ -130,8 +130,8 @@ static void keep_order(void)
         int n = (round % 4 == 0) ? LARGE : SMALL;
 
         fill(sent, n, round);
-        shmem_long_put_nbi(data, sent, (size_t)n, to);
         if (round % 2 == 0) {
+            shmem_long_put_nbi(data, sent, (size_t)n, to);
             shmem_fence();
             shmem_uint64_p(announce, (uint64_t)round, to);
         } else {
