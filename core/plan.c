@@ -690,11 +690,3 @@ struct msp_provider *msp_plan_provider_here(const struct msp_plan *plan)
     /* The thread runs on a node that is not one of the space's: the backend chooses. */
     return plan->provider;
 }
-
-void msp_plan_clear(struct msp_plan *plan)
-{
-    free(plan->nodes);
-    free(plan->importers);
-    plan->nodes     = NULL;
-    plan->importers = NULL;
-}

@@ -40,6 +40,14 @@ static struct msp_plan *use(struct entry **link)
     return &e->plan;
 }
 
+void msp_plan_clear(struct msp_plan *plan)
+{
+    free(plan->nodes);
+    free(plan->importers);
+    plan->nodes     = NULL;
+    plan->importers = NULL;
+}
+
 struct msp_plan *msp_plan_table_find(const struct msp_space *space)
 {
     struct entry **link;

@@ -37,7 +37,7 @@ static const char *order_name(void)
 static memspan_status_t refuse_name(const char *name)
 {
     static const char *const drivers[] = {"ucx", "ofi", "tcp"};
-    char here[32]                      = "smp";
+    char here[128]                     = "smp";
     size_t used                        = strlen(here);
     size_t i;
 

@@ -10,7 +10,7 @@ awk '
     /^(MEMSPAN_API memspan_status_t memspan_|MEMSPAN_API int shmemx_)/ {
         count++
         errors = "MEMSPAN_ERR_"
-        if (/ int /) { errors = errors "|Errors: SHMEMX_|[Nn]either fails" }
+        if (/ int /) { errors = errors "|Errors: SHMEMX_|[Nn]e(ith|v)er fails" }
         if (comment !~ errors) { printf "%s:%d: no errors are named: %s\n", FILENAME, FNR, $0; bad = 1 }
     }
     /^[ \t]*\/\*/ { comment = ""; inside = 1 }
