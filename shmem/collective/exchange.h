@@ -26,7 +26,7 @@ void msp_message_read(const struct msp_team *team, int pe, const void *place, vo
 /* ---- exchanges ---- */
 
 /* Exchanges between the groups of a team (group.h): flags, counters and an inbox in each member's
- * slot, to which members of other groups send (below).
+ * slot, to which members of other groups send (above).
  *
  * A team's exchanges are numbered. In each one every member gives something on which all others
  * depend: when a PE has completed exchange n, all have begun it, and so completed n - 1. Flags and
