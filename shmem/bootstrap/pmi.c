@@ -12,7 +12,6 @@
 #include "shmem/bootstrap/sources.h"
 #include "shmem/option.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
