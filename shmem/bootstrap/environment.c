@@ -20,8 +20,7 @@ static const struct msp_bootstrap_claim claims[] = {
      "use flux run -o pmi=simple or -o pmi=pmix, or oshrun -n N on one node", 0},
     {"PMI_SIZE", "a PMI launcher (MPICH's or Intel MPI's mpiexec, hydra)",
      "the descriptor of PMI_FD must reach the program open (a shell between them may close it); "
-     "else "
-     "use oshrun -n N on one node, Open MPI's mpirun, or prterun",
+     "else use oshrun -n N on one node, Open MPI's mpirun, or prterun",
      0},
     {"MPI_LOCALNRANKS", "MPICH's mpiexec",
      "PMI_FD must reach the program; else use oshrun -n N on one node, Open MPI's mpirun, or "

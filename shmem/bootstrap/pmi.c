@@ -5,8 +5,7 @@
  *
  * Values are text of limited length, so bytes go as hexadecimal digits, in several pieces where
  * they are many. A value that was put is seen after the barrier of all PEs, the only one that PMI-1
- * has.
- */
+ * has. */
 
 #include "core/base/variable.h"
 #include "shmem/bootstrap/sources.h"
@@ -106,8 +105,7 @@ static memspan_status_t receive_line(char line[LINE_BYTES], int limit_ms)
 
         if (pmi.input_bytes == sizeof pmi.input) {
             return memspan_error(MEMSPAN_ERR_DRIVER,
-                                 "the launcher sends a line of more than %d "
-                                 "bytes",
+                                 "the launcher sends a line of more than %d bytes",
                                  (int)LINE_BYTES);
         }
         ready = poll(&event, 1, limit_ms);

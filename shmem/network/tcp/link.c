@@ -228,9 +228,9 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
     *link->rests_end = rest;
     link->rests_end  = &rest->next;
     link->copied_bytes += head_bytes;
+    /* The thread may sleep already, and the caller may not come back. */
     if (link->queue->is_main) {
-        msp_tcp_link_watch(
-            link); /* the thread may sleep already, and the caller may not come back */
+        msp_tcp_link_watch(link);
     }
     return (item->is_copied && (rest->request == NULL)) ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
 }
