@@ -485,9 +485,14 @@ void msp_network_answer(const struct msp_network_header *header, struct msp_netw
     }
 }
 
+bool msp_network_has_unsent_replies(void)
+{
+    return (replies != NULL) || (ack_pending != NULL);
+}
+
 bool msp_network_is_all_answered(void)
 {
-    return (replies == NULL) && (ack_pending == NULL) && (msp_network.main->in_flight == 0);
+    return !msp_network_has_unsent_replies() && (msp_network.main->in_flight == 0);
 }
 
 /* ---- receiving ---- */

@@ -119,6 +119,8 @@ struct msp_network_reply *msp_network_execute(const struct msp_network_header *h
 /* With the main channel locked: the executed message gets a reply, @p reply (the callee's) or an
  * acknowledgement. */
 void msp_network_answer(const struct msp_network_header *header, struct msp_network_reply *reply);
+/* With the main channel locked: some wait for a busy driver or a connection. */
+bool msp_network_has_unsent_replies(void);
 /* With the main channel locked: the driver has all. */
 bool msp_network_is_all_answered(void);
 

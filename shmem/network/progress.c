@@ -28,6 +28,8 @@ enum {
     /* Between polls where the driver has no descriptor: an eighth of the time without arrivals. */
     WITHOUT_EVENTS_MIN_US = 50,
     WITHOUT_EVENTS_MAX_US = 40000,
+    /* Until messages that a busy driver has refused are given to it again: it promises no event. */
+    BUSY_MS = 1,
 };
 
 static pthread_t thread;
@@ -247,6 +249,8 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     pthread_mutex_lock(&channel->lock);
     count = advance(channel);
     if (count == 0) {
+        *timeout_ms_p =
+            ((channel->waiting != NULL) || msp_network_has_unsent_replies()) ? BUSY_MS : -1;
         is_armed = !has_events || msp_network.driver->queue_arm(channel->queue, timeout_ms_p);
     }
     has_unconnected = msp_network_has_unconnected();
@@ -287,7 +291,7 @@ static void *run(void *unused)
     (void)unused;
     while (!atomic_load(&ends)) {
         unsigned polls_before = atomic_load(&polls);
-        int timeout_ms        = -1;
+        int timeout_ms;
 
         had_event = serve(fd >= 0, had_event, &timeout_ms);
         if (had_event) {

@@ -90,6 +90,7 @@ struct judge {
     const struct msp_network_driver *real;
     struct msp_network_limits limits;
     uint64_t seed;
+    uint64_t busy;               /* of eight calls */
     atomic_bool has_failed[PES]; /* by PE: the driver below has reported it */
     unsigned failing_kind;
     unsigned long failing_call; /* 0: none */

@@ -12,6 +12,8 @@
  * With JUDGE_LAZY, puts and atomic operations of a context with a queue of its own begin with the
  * next flush of that queue: late enough to see which quiet completes what.
  *
+ * JUDGE_BUSY=N: so many of eight calls return BUSY (1), however little is outstanding.
+ *
  * JUDGE_FAIL=KIND:N makes the Nth put, get, send or flush of a process fail at its completion,
  * KIND!:N at its call. A put that was DONE fails the next flush of its peer. */
 
@@ -321,6 +323,7 @@ static memspan_status_t open_driver(const struct msp_network_job *job,
 {
     memspan_status_t status = judge.real->open(job, limits_p);
     const char *text        = getenv("JUDGE_SEED");
+    const char *busy        = getenv("JUDGE_BUSY");
     const char *failing     = getenv("JUDGE_FAIL");
     unsigned kind;
 
@@ -328,6 +331,7 @@ static memspan_status_t open_driver(const struct msp_network_job *job,
         return status;
     }
     judge.seed    = (text != NULL) ? strtoull(text, NULL, 10) : 0;
+    judge.busy    = (busy != NULL) ? strtoull(busy, NULL, 10) : 1;
     judge.is_lazy = getenv("JUDGE_LAZY") != NULL;
     judge.limits  = *limits_p;
     choose_limits();

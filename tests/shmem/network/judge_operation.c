@@ -183,7 +183,7 @@ bool judge_is_failed(const struct msp_network_peer *peer)
 static bool is_busy(const struct msp_network_peer *peer)
 {
     return !judge_is_failed(peer) &&
-           ((peer->queue->count >= HELD_MAX) || (judge_draw(peer->queue, 8) == 0));
+           ((peer->queue->count >= HELD_MAX) || (judge_draw(peer->queue, 8) < judge.busy));
 }
 
 /* Whether the caller may be told DONE, though the operation is held: the buffers are copied. Only
