@@ -67,9 +67,10 @@ fabric(ucx-sm TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_memory}" CI
   ENVIRONMENT UCX_TLS=sm ${hooks})
 fabric(ucx-tcp TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT UCX_TLS=tcp ${hooks})
-# libfabric's provider of shared memory, which is for tests alone, handles SIGSEGV.
+# libfabric's provider of shared memory, which is for tests alone, handles SIGSEGV. Version 1.17 of it
+# does not complete puts of 20,000 bytes by two threads at once.
 fabric(ofi-shm TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_memory}" CI 3:1 FULL ${network_runs}
-  FULL_EXCEPT "^shmem-leaves$" ENVIRONMENT FI_PROVIDER=shm)
+  FULL_EXCEPT "^shmem-(leaves|quiets)$" ENVIRONMENT FI_PROVIDER=shm)
 fabric(ofi-tcp TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT FI_PROVIDER=tcp)
 fabric(tcp TRANSPORT tcp PLUGIN tcp LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs})
