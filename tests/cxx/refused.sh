@@ -9,17 +9,23 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 tried=0
 
-# compile BODY: into $scratch/said
-compile() {
+# Before each program; compiled once.
+prepare() {
     {
-        for header in list map string vector; do
+        for header in list map memory string vector; do
             echo "#include <$header>"
         done
         printf '#include <memspan/memspan.hpp>\n#include <memspan/omp.h>\n'
         printf 'template <class T> using device = memspan::device_allocator<T>;\n'
-        printf 'void program(memspan_allocator_h h)\n{\n    %s\n}\n' "$1"
-    } >"$scratch/program.cpp"
-    "$compiler" -std=c++17 -I"$include" -fsyntax-only "$scratch/program.cpp" >"$scratch/said" 2>&1
+    } >"$scratch/before.hpp"
+    "$compiler" -std=c++17 -I"$include" -x c++-header "$scratch/before.hpp" -o "$scratch/before.hpp.gch"
+}
+
+# compile BODY: into $scratch/said
+compile() {
+    printf 'void program(memspan_allocator_h h)\n{\n    %s\n}\n' "$1" >"$scratch/program.cpp"
+    "$compiler" -std=c++17 -I"$include" -include "$scratch/before.hpp" -fsyntax-only "$scratch/program.cpp" \
+        >"$scratch/said" 2>&1
 }
 
 accepted() {
@@ -35,6 +41,7 @@ refused() {
 for compiler in "$@"; do
     command -v "$compiler" >/dev/null 2>&1 || { echo "$compiler is not here"; continue; }
     tried=1
+    prepare
     construct='the host cannot construct elements in device memory'
     nodes='keeps nodes or tables of its own'
     accepted 'std::vector<int, memspan::allocator<int>> v(3, memspan::allocator<int>(h)); v.push_back(1);'
