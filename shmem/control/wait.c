@@ -108,6 +108,14 @@ static void watch(struct msp_doorbell *doorbell, const struct msp_waiter *waiter
     }
 }
 
+/* Another thread of this PE may advance the transport for the sleeper, and not know that it has. */
+static bool is_silent(void)
+{
+    return (msp_job.transport != NULL) &&
+           (msp_job.transport->is_silent ||
+            (msp_job.transport->is_uncounted && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)));
+}
+
 static void announce(struct msp_waiter *waiter)
 {
     struct msp_doorbell *doorbell = my_doorbell();
@@ -120,8 +128,7 @@ static void announce(struct msp_waiter *waiter)
     }
     waiter->announced     = true;
     waiter->notifications = atomic_load(&doorbell->notifications);
-    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) ||
-        ((msp_job.transport != NULL) && msp_job.transport->is_silent)) {
+    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) || is_silent()) {
         waiter->is_unnotified = true;
     }
     if (msp_job.transport != NULL) {
@@ -313,6 +320,11 @@ void msp_wait_step(struct msp_waiter *waiter)
         waiter->is_counted = true;
         atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
     }
+    if (waiter->announced && (waiter->sleeps_next || waiter->polls_elsewhere)) {
+        waiter->sleeps_next = false;
+        back_off(waiter);
+        return;
+    }
     shares   = shares_processor();
     spin_max = spins[shares] << waiter->arrivals;
     waiter->polls += (is_network && (polls < spin_max)) ? POLLS_A_PROGRESS : 1;
@@ -321,7 +333,8 @@ void msp_wait_step(struct msp_waiter *waiter)
         advance_transport(waiter);
     }
     if (waiter->announced) {
-        back_off(waiter);
+        /* The transport may have stored what it waits for, and not counted it. */
+        waiter->sleeps_next = true;
         return;
     }
     if (polls < spin_max) {

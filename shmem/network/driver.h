@@ -105,7 +105,8 @@ struct msp_network_limits {
     /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
     bool puts_pass_messages;   /* operations that take effect when their receiver handles them */
-    bool target_progresses;    /* puts and gets need progress of the target's main queue */
+    bool target_progresses;    /* puts and gets need progress of the target's main queue, */
+    bool has_uncounted_puts;   /* which may store a peer's put and return 0 */
     bool gets_words;           /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;          /* registered pages stay in memory */
     bool takes_device_memory;  /* at least one kind of it: memory_register() decides which */

@@ -322,7 +322,8 @@ static memspan_status_t open_all(void)
     atomic_store(&msp_order_pending, true);
     msp_transport_network.name = msp_network.driver->name;
     /* Hardware that stores without the target's processor does not notify its doorbell. */
-    msp_transport_network.is_silent = !msp_network.limits.target_progresses;
+    msp_transport_network.is_silent    = !msp_network.limits.target_progresses;
+    msp_transport_network.is_uncounted = msp_network.limits.has_uncounted_puts;
     return MEMSPAN_OK;
 }
 

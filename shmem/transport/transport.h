@@ -113,7 +113,8 @@ struct msp_transport {
 
     /* ---- to other hosts alone ---- */
 
-    bool is_silent; /* it does not notify the doorbell of the target PE: waiters poll */
+    bool is_silent;    /* it does not notify the doorbell of the target PE: waiters poll */
+    bool is_uncounted; /* progress() may store what another thread of this PE waits for, likewise */
     /* Start, on every PE; no PE of the job has operations outstanding at its end. */
     memspan_status_t (*open)(void);
     void (*close)(void);

@@ -60,6 +60,7 @@ static void set_properties(struct msp_network_limits *limits)
     limits->gets_words           = false;
     limits->pins_memory          = (mode & FI_MR_ALLOCATED) != 0;
     limits->takes_device_memory  = ofi.takes_device;
+    limits->has_uncounted_puts   = limits->target_progresses;
     limits->is_open_to_strangers = ofi_provider_is_kernel();
 }
 
