@@ -68,9 +68,9 @@ fabric(ucx-sm TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_memory}" CI
 fabric(ucx-tcp TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT UCX_TLS=tcp ${hooks})
 # libfabric's provider of shared memory, which is for tests alone, handles SIGSEGV. Version 1.17 of it
-# does not complete puts of 20,000 bytes by two threads at once.
+# does not complete puts of 20,000 bytes by two threads at once; without a descriptor PEs poll 25 times a second.
 fabric(ofi-shm TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_memory}" CI 3:1 FULL ${network_runs}
-  FULL_EXCEPT "^shmem-(leaves|quiets)$" ENVIRONMENT FI_PROVIDER=shm)
+  FULL_EXCEPT "^shmem-(leaves|quiets|idle-job-(barrier|wait))$" ENVIRONMENT FI_PROVIDER=shm)
 fabric(ofi-tcp TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT FI_PROVIDER=tcp)
 fabric(tcp TRANSPORT tcp PLUGIN tcp LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs})
