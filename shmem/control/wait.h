@@ -31,8 +31,8 @@ struct msp_waiter {
     bool is_unnotified;   /* a change may come without a notification */
     bool is_counted;      /* among the PE's threads that wait */
     bool polls_elsewhere; /* its loop advances the transport */
-    bool has_advanced;    /* it has called the transport, */
-    bool sleeps_next;     /* and polls before it sleeps */
+    bool has_advanced;    /* it has called the transport */
+    bool sleeps_next;     /* it has polled since the transport's last step */
 };
 
 /* Between two polls. */
