@@ -421,6 +421,7 @@ const memspan_backend_t msp_backend_cuda = {
     .open         = open_backend,
     .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
+    .adopt        = gpu_adopt,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),
 };

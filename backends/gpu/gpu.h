@@ -304,6 +304,8 @@ struct gpu_driver {
     gpu_result_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
     memspan_status_t (*query_pointer)(const struct gpu_state *state, const void *pointer,
                                       struct gpu_pointer *answer_p);
+    /* Work in the context that owns the memory at @p pointer; NULL: a device has one context. */
+    memspan_status_t (*adopt)(struct gpu_device *device, const void *pointer);
     /* A device's ordinal, or a negative number. */
     gpu_result_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
                                   int *where_p); /* or NULL */
@@ -480,6 +482,7 @@ memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void 
                               size_t size_bytes, int to);
 memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
+memspan_status_t gpu_adopt(void *state, const void *pointer, int *ordinal_p);
 
 /* kernel.c: the built-in kernels. */
 

@@ -431,6 +431,7 @@ const memspan_backend_t msp_backend_hip = {
     .title        = "HIP runtime of ROCm",
     .open         = open_backend,
     .copy_blocks  = gpu_copy_blocks,
+    .adopt        = gpu_adopt,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),
 };

@@ -565,6 +565,14 @@ unsigned msp_backend_slot_flags(int index)
     return (entries[index].slot.table != NULL) ? entries[index].slot.table->flags : 0;
 }
 
+bool msp_backend_slot_adopts(int index)
+{
+    const memspan_backend_t *table = entries[index].slot.table;
+
+    return (table != NULL) && (table->struct_size > offsetof(memspan_backend_t, adopt)) &&
+           (table->adopt != NULL);
+}
+
 const struct msp_backend_slot *msp_backend_slot_if_open(int index)
 {
     ensure_list();

@@ -2,8 +2,10 @@
 /* device.c: device numbers.
  *
  * A backend that numbers devices for the OpenMP runtime comes first, as 0 .. n-1; the number n then
- * means the host, and devices of our own follow from n+1, if MEMSPAN_DEVICES names them. Without
- * such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
+ * means the host, and devices of our own follow from n+1, if MEMSPAN_DEVICES names them. A device
+ * of the runtime that a driver's own backend knows is served by that backend, which has more kinds
+ * of memory and more facts. Without such a runtime, MEMSPAN_DEVICES or the backends' own order
+ * counts from 0; hardware that two backends find is the first one's. */
 
 #include "core/device/device.h"
 #include "core/base/error.h"
@@ -112,22 +114,41 @@ static const struct msp_device *find_host(void)
     return &host;
 }
 
-static bool is_listed(const struct msp_backend_slot *slot, int ordinal)
+static const struct msp_device *find_listed(const memspan_backend_t *table, int ordinal)
 {
     int i;
 
     for (i = 0; i < device_count; i++) {
-        if ((devices[i].table == slot->table) && (devices[i].ordinal == ordinal)) {
-            return true;
+        if ((devices[i].table == table) && (devices[i].ordinal == ordinal)) {
+            return &devices[i];
         }
     }
-    return false;
+    return NULL;
 }
 
-static void add(const struct msp_backend_slot *slot, int ordinal)
+/* The device of another backend that is the same hardware. One backend lists nothing twice: its
+ * devices of one PCI address are parts of a card. */
+static const struct msp_device *find_twin(const struct msp_device *device)
+{
+    const char *pci = device->info.pci_address;
+    int i;
+
+    for (i = 0; (pci[0] != '\0') && (i < device_count); i++) {
+        if ((devices[i].table != device->table) &&
+            (strcmp(devices[i].info.pci_address, pci) == 0)) {
+            return &devices[i];
+        }
+    }
+    return NULL;
+}
+
+/* @p once: not hardware that is listed already. */
+static void add(const struct msp_backend_slot *slot, int ordinal, bool once)
 {
     int number = device_count + (((host_number >= 0) && (device_count >= host_number)) ? 1 : 0);
     struct msp_device *device = &devices[device_count];
+    const struct msp_device *twin;
+    char label[48];
 
     if (device_count == DEVICES_MAX) {
         msp_log(MEMSPAN_LOG_WARN, "core", "%s:%d is left out: more than %d devices", slot->name,
@@ -141,10 +162,15 @@ static void add(const struct msp_backend_slot *slot, int ordinal)
                 memspan_error_text());
         return;
     }
-    device_count++;
-    if (device->info.pci_address[0] != '\0') {
-        msp_topology_note_device(device->info.pci_address, device->info.numa_node);
+    twin = once ? find_twin(device) : NULL;
+    if (twin != NULL) {
+        msp_log(MEMSPAN_LOG_INFO, slot->name,
+                "%s:%d is left out: it is %s; MEMSPAN_DEVICES can number it", slot->name, ordinal,
+                msp_device_label(twin, label, sizeof(label)));
+        return;
     }
+    device_count++;
+    msp_topology_note_device(device->info.pci_address, device->info.numa_node);
 }
 
 static void add_all(const struct msp_backend_slot *slot)
@@ -152,7 +178,66 @@ static void add_all(const struct msp_backend_slot *slot)
     int ordinal;
 
     for (ordinal = 0; ordinal < slot->device_count; ordinal++) {
-        add(slot, ordinal);
+        add(slot, ordinal, true);
+    }
+}
+
+/* ---- devices of the OpenMP runtime ---- */
+
+static bool find_owner(const void *pointer, struct msp_device *owner)
+{
+    int i;
+
+    for (i = 0; i < msp_backend_slots(); i++) {
+        const struct msp_backend_slot *slot =
+            msp_backend_slot_adopts(i) ? msp_backend_slot(i) : NULL;
+
+        if ((slot != NULL) && slot->on &&
+            (slot->table->adopt(slot->state, pointer, &owner->ordinal) == MEMSPAN_OK)) {
+            owner->table = slot->table;
+            owner->state = slot->state;
+            return describe(owner) == MEMSPAN_OK;
+        }
+    }
+    return false;
+}
+
+/* The backend whose driver knows the memory that the runtime allocates serves the device: what it
+ * allocates, target regions reach. */
+static void adopt(struct msp_device *device)
+{
+    const memspan_request_t request = {.struct_size = sizeof(request),
+                                       .kind        = MEMSPAN_KIND_DEVICE,
+                                       .size_bytes  = msp_page_size(),
+                                       .align_bytes = msp_page_size()};
+    const struct msp_device theirs  = *device;
+    struct msp_device owner         = {.number = device->number};
+    memspan_block_t block           = {0};
+    char label[48];
+
+    if (theirs.table->alloc(theirs.state, theirs.ordinal, &request, &block) != MEMSPAN_OK) {
+        msp_log(MEMSPAN_LOG_INFO, theirs.table->name, "device %d: whose it is was not found: %s",
+                theirs.number, memspan_error_text());
+        return;
+    }
+    if (find_owner(block.address, &owner)) {
+        *device = owner;
+        msp_topology_note_device(owner.info.pci_address, owner.info.numa_node);
+        msp_log(MEMSPAN_LOG_INFO, theirs.table->name, "device %d is %s", theirs.number,
+                msp_device_label(device, label, sizeof(label)));
+    }
+    (void)theirs.table->free(theirs.state, theirs.ordinal, &block);
+}
+
+/* Devices that are the host's own processors have no other driver. */
+static void adopt_all(void)
+{
+    int i;
+
+    for (i = 0; i < device_count; i++) {
+        if ((devices[i].info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
+            adopt(&devices[i]);
+        }
     }
 }
 
@@ -167,7 +252,7 @@ static void replace_all(const struct msp_backend_slot *slot)
             .table = slot->table, .state = slot->state, .number = ordinal, .ordinal = ordinal};
 
         if (ordinal >= host_number) {
-            add(slot, ordinal);
+            add(slot, ordinal, false);
         } else if ((devices[ordinal].info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
             msp_log(MEMSPAN_LOG_WARN, slot->name,
                     "%s%d does not stand in for device %d, whose memory is apart", slot->name,
@@ -201,7 +286,8 @@ static memspan_status_t refuse_word(const char *format, const char *word, const 
 static memspan_status_t add_word(const char *word)
 {
     const struct msp_backend_slot *slot = NULL;
-    const char *colon                   = strchr(word, ':');
+    const struct msp_device *listed;
+    const char *colon = strchr(word, ':');
     char name[32];
     int number;
     int i;
@@ -232,11 +318,15 @@ static memspan_status_t add_word(const char *word)
     if (number >= slot->device_count) {
         return refuse_word("there is no %s: the backend has %s", word, slot->reason);
     }
-    if (is_listed(slot, number)) {
-        bool runtimes = (slot->table->flags & MEMSPAN_BACKEND_NUMBERS_DEVICES) != 0;
-        return runtimes ? MEMSPAN_OK : refuse_word("%s is there twice%s", word, "");
+    if ((slot->table->flags & MEMSPAN_BACKEND_NUMBERS_DEVICES) != 0) {
+        return MEMSPAN_OK; /* it is there, under this or its driver's name */
     }
-    add(slot, number);
+    listed = find_listed(slot->table, number);
+    if (listed != NULL) {
+        return (listed->number < host_number) ? MEMSPAN_OK
+                                              : refuse_word("%s is there twice%s", word, "");
+    }
+    add(slot, number, false);
     return MEMSPAN_OK;
 }
 
@@ -283,6 +373,7 @@ static memspan_status_t load_devices(void)
         return status;
     }
     add_backends(MEMSPAN_BACKEND_NUMBERS_DEVICES, 0);
+    adopt_all();
     if (device_count > 0) {
         host_number = device_count;
     }
@@ -354,17 +445,7 @@ const struct msp_device *msp_device_find(int number)
 
 const struct msp_device *msp_device_of_ordinal(const memspan_backend_t *table, int ordinal)
 {
-    int i;
-
-    if (ordinal == MEMSPAN_HOST) {
-        return msp_device_of_host();
-    }
-    for (i = 0; i < device_count; i++) {
-        if ((devices[i].table == table) && (devices[i].ordinal == ordinal)) {
-            return &devices[i];
-        }
-    }
-    return NULL;
+    return (ordinal == MEMSPAN_HOST) ? msp_device_of_host() : find_listed(table, ordinal);
 }
 
 static memspan_reach_t reach_between(const struct msp_device *home, memspan_kind_t kind,

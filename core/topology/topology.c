@@ -354,7 +354,7 @@ void msp_topology_note_device(const char *pci_address, int numa_node)
     bool changes = false;
     int i;
 
-    if ((pci_address == NULL) || (numa_node < 0)) {
+    if ((pci_address == NULL) || (pci_address[0] == '\0') || (numa_node < 0)) {
         return;
     }
     msp_lock(&lock);

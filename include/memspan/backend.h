@@ -288,6 +288,13 @@ typedef struct memspan_backend {
      * MEMSPAN_ERR_NO_MEMORY: no space, or not all pages could be moved. */
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
+
+    /** Optional; a table may end before it. The device whose memory @p pointer is: the OpenMP
+     * offload runtime in this process has just allocated it, on this thread. From now on the
+     * backend serves that device, in the driver's context that owns the memory. Called while
+     * devices are numbered, at most once a device. MEMSPAN_ERR_NOT_FOUND: memory of no device of
+     * this backend. */
+    memspan_status_t (*adopt)(void *state, const void *pointer, int *ordinal_p);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -236,7 +236,7 @@ save() {
 : >"$work/summary.txt"
 # A driver's first start can be slow.
 own 90 memquery --timeout "${DRIVER_SECONDS:-60}" >"$work/devices" 2>&1
-count=$(grep -cE "^d[0-9]+ +[0-9]+ +$backend:" "$work/devices" || true)
+count=$(grep -cE "^d[0-9]+ +[0-9][0-9,]* +$backend:" "$work/devices" || true)
 if [ "$count" -eq 0 ]; then
     own 60 memquery --timeout "${DRIVER_SECONDS:-60}" --why "$backend"
     echo "no device of $backend"

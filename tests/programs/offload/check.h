@@ -39,10 +39,20 @@ static inline bool offload_is_disabled(void)
            ((word[1] == 'i') || (word[1] == 'I'));
 }
 
+/* Ends the program: there is nothing for it on this machine. */
+static inline void skip(const char *what)
+{
+    printf("skipped: %s\n", what);
+    exit(77);
+}
+
 /* Every program begins with this: there is a device, and regions really run there. */
 static inline void check_devices(int at_least)
 {
-    CHECK(omp_get_num_devices() >= at_least);
+    CHECK(omp_get_num_devices() >= 1);
+    if (omp_get_num_devices() < at_least) {
+        skip("there are not devices enough");
+    }
     CHECK(memspan_device_count() >= omp_get_num_devices());
     CHECK(memspan_host_device() == omp_get_num_devices());
     CHECK(omp_get_initial_device() == omp_get_num_devices());

@@ -74,12 +74,17 @@ int main(void)
     int devices[]                = {0, -1};
     omp_alloctrait_t traits[]    = {{omp_atk_memory_access, omp_atv_coherent},
                                     {omp_atk_guarantee, omp_atv_required}};
+    memspan_device_info_t info   = {.struct_size = sizeof(info)};
     omp_memspace_handle_t *space = omp_get_target_memspace(2, devices, omp_default_mem_space);
     omp_allocator_handle_t allocator;
     memspan_reach_t reach;
     int *word;
 
     check_devices(1);
+    CHECK(memspan_device_describe(0, &info) == MEMSPAN_OK);
+    if ((info.kinds & (1u << MEMSPAN_KIND_COHERENT)) == 0) {
+        skip("the device has no coherent memory");
+    }
     CHECK(space != NULL);
     allocator = omp_init_allocator(*space, 2, traits);
     CHECK(allocator != omp_null_allocator);

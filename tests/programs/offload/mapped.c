@@ -207,6 +207,8 @@ static int empty_sections(int device)
 #pragma omp target exit data device(device) map(delete : pointer [0:0]) /* the array's begin */
     seen |= omp_target_is_present(values + 100, device) << 3;
 #pragma omp target device(device) map(alloc : pointer [0:0]) /* mapped by nothing */
+    {
+    }
     seen |= omp_target_is_present(values + 100, device) << 4;
     return seen;
 }
