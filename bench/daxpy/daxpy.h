@@ -154,7 +154,7 @@ extern struct daxpy {
     struct cli_counts sizes;       /* elements of each array */
     struct cli_counts repetitions; /* in any order */
     int device;
-    bool verify;
+    bool no_verify;
     bool inject_error;
     char device_title[160];
     struct daxpy_subject subjects[DAXPY_VARIANT_COUNT];

@@ -225,7 +225,7 @@ enum daxpy_state daxpy_job_run(struct daxpy_job *job, struct daxpy_readings *rea
     if (!measured) {
         (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", job->problem); /* a free may fail as well */
     }
-    if (measured && daxpy.verify) {
+    if (measured && !daxpy.no_verify) {
         if (daxpy.inject_error) {
             job->host.z[job->n - 1] = nextafter(job->host.z[job->n - 1], INFINITY);
         }
