@@ -6,8 +6,9 @@
 #
 #   FOLDER/run.sh [BACKEND [RESULTS [STEP...]]]
 #
-# It stays below 64 MiB, so programs with target regions are not in it (daxpy by OpenMP, the mini-apps
-# of bench/hybrid): Clang's runtime for devices needs libLLVM, which alone has 129 MB.
+# Programs with target regions are built by GCC, where it has a compiler for NVIDIA's GPUs (Debian:
+# gcc-12-offload-nvptx; HARDWARE_CC names another GCC). The folder stays below 64 MiB: Clang's runtime
+# for devices needs libLLVM, which alone has 129 MB.
 set -eu
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
@@ -48,7 +49,30 @@ done | sort -u | while read -r library; do
     *) cp -L "$library" "$folder/lib/" ;;
     esac
 done
-strip -g "$folder"/bin/* "$folder"/lib/* 2>/dev/null || true
+# Target regions. What a region has of a pointer that is mapped nowhere differs: with GCC 12 it is null.
+gcc=${HARDWARE_CC:-gcc-12}
+flags='-O2 -w -D_GNU_SOURCE -I. -Iinclude -fopenmp -foffload=nvptx-none
+    -foffload-options=nvptx-none=-misa=sm_80 -no-pie'
+region() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    "$gcc" $flags -o "$folder/regions/$name" "$@" -L"$build/lib" -lmemspan -ljansson -lm
+}
+mkdir "$folder/regions"
+if region kinds tests/programs/offload/kinds.c 2>"$folder/regions/why"; then
+    for name in managed bad_lists mapped_named device_only device_lists; do
+        region $name "tests/programs/offload/$name.c"
+    done
+    # shellcheck disable=SC2046 # names
+    region memspan-bench-offload bench/daxpy/engine_offload.c \
+        $(find "$build/bench/CMakeFiles/memspan-bench.dir" -name '*.o' ! -name 'engine_*') \
+        "$build/cmd/common/libmemspan-cli.a"
+    for name in libgomp.so.1 libgomp-plugin-nvptx.so.1; do
+        cp -L "$("$gcc" -print-file-name=$name)" "$folder/lib/"
+    done
+fi
+strip -g "$folder"/regions/* "$folder"/bin/* "$folder"/lib/* 2>/dev/null || true
 cp tests/hardware/run.sh "$folder/"
 git rev-parse HEAD >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
 du -sh "$folder"

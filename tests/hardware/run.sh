@@ -7,16 +7,16 @@
 # none but those that have nothing to do on this machine (skipped) was left out; 1 otherwise; 2 there
 # is no such step; 77 there is no such device.
 #
-# STEP: facts query share suite program shmem race soak measure calls daxpy blocks sanitizer; none: all,
-# in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the sizes that
-# daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
+# STEP: facts query share suite program regions shmem race soak measure calls daxpy blocks sanitizer;
+# none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the
+# sizes that daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
 # HARDWARE_SCALE (1) multiplies the time limits.
 # shellcheck disable=SC2317 # steps are called by their names
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-all='facts query share suite program shmem race soak measure calls daxpy blocks sanitizer'
+all='facts query share suite program regions shmem race soak measure calls daxpy blocks sanitizer'
 steps=$all
 if [ $# -gt 2 ]; then
     shift 2
@@ -156,6 +156,18 @@ step_program() {
     [ "$backend" != cuda ] || keep program.txt own 30 MEMSPAN_DEVICES=cuda:0 cuda-program
 }
 
+# Target regions of OpenMP, on memory of the device that OpenMP numbers. 77: for more devices.
+step_regions() {
+    if [ "$backend" != cuda ] || [ ! -x "$here/regions/kinds" ]; then
+        return 0
+    fi
+    for name in kinds managed bad_lists mapped_named device_only device_lists; do
+        keep regions.txt own 30 OMP_TARGET_OFFLOAD=MANDATORY "$here/regions/$name"
+    done
+    keep daxpy-regions.txt own 60 OMP_TARGET_OFFLOAD=MANDATORY "$here/regions/memspan-bench-offload" daxpy \
+        --n "${DAXPY_N:-1m,16m}" --reps 1,10,100 --rounds 1 --csv "$out/daxpy-regions.csv"
+}
+
 # Every kind with 2, 4 and 8 PEs on the first device. Memory of a device is shared by a descriptor;
 # then by the driver's handle, as where no descriptor may be fetched.
 step_shmem() {
@@ -249,6 +261,7 @@ kinds='DEVICE PINNED MANAGED COHERENT'
 budget() {
     case $1 in
     shmem) echo 150 ;;
+    regions) echo 90 ;;
     suite | sanitizer | measure | daxpy) echo 120 ;;
     soak) echo $((${SOAK_SECONDS:-60} + 30)) ;;
     *) echo 60 ;;

@@ -47,7 +47,7 @@ static void take_turns(struct node *head)
 
     for (turn = 0; turn < TURNS; turn++) {
         long sum = 0;
-#pragma omp target map(tofrom : sum)
+#pragma omp target map(tofrom : sum) is_device_ptr(head)
         for (struct node *node = head; node != NULL; node = node->next) {
             sum += node->value;
             node->value += 1;
@@ -77,7 +77,7 @@ static void reallocate(omp_allocator_handle_t allocator)
     for (; count <= 1000000; count *= 10) {
         values = omp_realloc(values, count * sizeof(*values), allocator, allocator);
         CHECK(values != NULL);
-#pragma omp target firstprivate(count)
+#pragma omp target firstprivate(count) is_device_ptr(values)
         values[count - 1] = values[0] + (long)count;
         CHECK(values[count - 1] == values[0] + (long)count);
     }
