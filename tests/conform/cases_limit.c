@@ -218,6 +218,7 @@ static void abort_fallback_ends_the_program(void)
         close(pipes[0]);
         setenv("CONFORM_ABORT", "1", 1);
         unsetenv("BXFI_MAP"); /* marks Criterion's workers */
+        conform_restore_environment();
         execl(self, self, (char *)NULL);
         _exit(127);
     }

@@ -36,6 +36,8 @@ extern const struct conform_case conform_thread_cases[];
 
 /* In a program of its own (CONFORM_ABORT): runs out of memory with fallback=abort_fb. */
 void conform_abort_here(void) __attribute__((noreturn));
+/* The environment in which the program was started, for a program that it starts. */
+void conform_restore_environment(void);
 
 /* End the case as failed, or as skipped. From the thread that runs the case alone. */
 void conform_fail(const char *file, int line, const char *condition, const char *format, ...)

@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,6 +83,25 @@ ParameterizedTest(int *number, conform, one_case)
     conform_begin();
     c->run();
     conform_end();
+}
+
+/* PoCL 5 sets this one when it is opened: a program that is then started has no other platform. */
+static const char icds[] = "OCL_ICD_FILENAMES";
+static char *icds_at_start;
+
+__attribute__((constructor)) static void keep_environment(void)
+{
+    icds_at_start = getenv(icds);
+    icds_at_start = (icds_at_start != NULL) ? strdup(icds_at_start) : NULL;
+}
+
+void conform_restore_environment(void)
+{
+    if (icds_at_start != NULL) {
+        setenv(icds, icds_at_start, 1);
+    } else {
+        unsetenv(icds);
+    }
 }
 
 /* Asked in a child: a driver that was opened before the workers start would be in their way. */
