@@ -159,7 +159,7 @@ measure_faults)
         crash) words='the driver crashed while this was measured, or the time was up' expected=3 ;;
         hang) words='the driver crashed while this was measured, or the time was up' expected=3 limit='--timeout 6' ;;
         esac
-        run --measure $limit --json
+        run --measure=quick $limit --json
         expect_code $expected
         expect_schema
         expect_jq "$managed | .bandwidth_bytes_per_s == null and
@@ -170,7 +170,7 @@ measure_faults)
         expect_jq '[.backends[] | select(.state == "failed")] | length == 0'
         expect_no_process_left
     done
-    MEMQUERY_STUB_MEASURE=crash run --measure
+    MEMQUERY_STUB_MEASURE=crash run --measure=quick
     expect_out '^cuda0.managed .* FAILED'
     expect_out '^not measured: the driver crashed.*cuda0.managed from cuda:0'
     ;;
