@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.c: the driver, its devices, their primary contexts, and each thread's stack of those. */
+/* device.c: the driver, its devices, their primary contexts, those that programs make, and each
+ * thread's stack of them. */
 
 #include "fake.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { STACK_MAX = 16 };
+enum { STACK_MAX = 16, MADE_MAX = 16, CONTEXTS = FAKE_DEVICES_MAX + MADE_MAX };
 
-static struct CUctx_st contexts[FAKE_DEVICES_MAX];
+static struct CUctx_st contexts[CONTEXTS]; /* each device's primary one, then those of programs */
+static int made;                           /* of these; a handle has one context, ever */
+static unsigned long long serial;
 static int version;
 static _Thread_local struct CUctx_st *stack[STACK_MAX];
 static _Thread_local int depth;
@@ -44,10 +47,11 @@ static void forget_contexts(void)
 {
     int i;
 
-    for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+    for (i = 0; i < CONTEXTS; i++) {
         gpu.objects -= contexts[i].retained;
     }
     memset(contexts, 0, sizeof(contexts));
+    made = 0;
 }
 
 static void read_more(void)
@@ -96,17 +100,23 @@ const struct fake_front fake_front = {.prefix     = "FAKE_CUDA_",
                                       .refuse     = refuse,
                                       .force      = force};
 
+static void *current_context(void)
+{
+    return (depth == 0) ? NULL : stack[depth - 1];
+}
+
 const struct fake_rules fake_rules = {.pageable_attribute =
                                           CUDA_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
                                       .never_prefetched = -2,
                                       .threads_max      = 1024,
-                                      .cannot_open      = CUDA_ERROR_INVALID_HANDLE};
+                                      .cannot_open      = CUDA_ERROR_INVALID_HANDLE,
+                                      .context          = current_context};
 
 void fake_cuda_end(void)
 {
-    fake_streams_drop(-1);
-    fake_remove_all(-1);
-    fake_modules_drop(-1);
+    fake_streams_drop(-1, NULL);
+    fake_remove_all(-1, NULL);
+    fake_modules_drop(-1, NULL);
     forget_contexts();
     gpu.objects = 0;
     gpu.ended   = true;
@@ -266,8 +276,6 @@ cuda_result_t cuDeviceCanAccessPeer(int *can, cuda_device_t device, cuda_device_
 
 cuda_result_t cuDevicePrimaryCtxRetain(cuda_context_t *context, cuda_device_t device)
 {
-    static unsigned long long serial;
-
     BEGIN("cuDevicePrimaryCtxRetain");
     if (!fake_is_device(device)) {
         return fake_leave(CUDA_ERROR_INVALID_DEVICE);
@@ -292,7 +300,7 @@ static int release(int device)
     contexts[device].retained--;
     gpu.objects--;
     if (contexts[device].retained == 0) {
-        fake_streams_drop(device);
+        fake_streams_drop(device, &contexts[device]);
     }
     return CUDA_SUCCESS;
 }
@@ -306,9 +314,9 @@ void fake_cuda_reset_device(int device)
 {
     int i;
 
-    fake_streams_drop(device);
-    fake_modules_drop(device);
-    fake_remove_all(device);
+    fake_streams_drop(device, NULL);
+    fake_modules_drop(device, NULL);
+    fake_remove_all(device, NULL);
     contexts[device].reset = true;
     contexts[device].flags = 0;
     gpu.peers[device]      = 0;
@@ -321,6 +329,40 @@ cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device)
 {
     fake_cuda_reset_device(device);
     return CUDA_SUCCESS;
+}
+
+cuda_result_t cuCtxCreate_v2(cuda_context_t *context, unsigned flags, cuda_device_t device)
+{
+    BEGIN("cuCtxCreate");
+    if (!fake_is_device(device)) {
+        return fake_leave(CUDA_ERROR_INVALID_DEVICE);
+    }
+    if ((made == MADE_MAX) || (depth == STACK_MAX)) {
+        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    *context  = &contexts[FAKE_DEVICES_MAX + made++];
+    **context = (struct CUctx_st){.device = device, .retained = 1, .id = ++serial, .flags = flags};
+    gpu.objects++;
+    stack[depth++] = *context;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuCtxDestroy_v2(cuda_context_t context)
+{
+    BEGIN_RELEASE("cuCtxDestroy");
+    if ((context < &contexts[FAKE_DEVICES_MAX]) || (context->retained == 0)) {
+        fake_broken("cuCtxDestroy of no context that a program made");
+        return fake_leave(CUDA_ERROR_INVALID_CONTEXT);
+    }
+    if ((depth > 0) && (stack[depth - 1] == context)) {
+        depth--;
+    }
+    fake_streams_drop(-1, context);
+    fake_modules_drop(-1, context);
+    fake_remove_all(-1, context);
+    context->retained = 0;
+    gpu.objects--;
+    return fake_leave(CUDA_SUCCESS);
 }
 
 #ifndef FAKE_CUDA_OLD
@@ -427,7 +469,7 @@ cuda_result_t cuCtxEnablePeerAccess(cuda_context_t peer, unsigned flags)
     if (code != CUDA_SUCCESS) {
         return fake_leave(code);
     }
-    if ((peer == NULL) || (peer == &contexts[device]) || (peer->retained == 0) || (flags != 0)) {
+    if ((peer == NULL) || (peer->device == device) || (peer->retained == 0) || (flags != 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     return fake_leave(fake_lies("peer") ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED

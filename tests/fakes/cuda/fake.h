@@ -5,7 +5,7 @@
 /* A pretended CUDA driver: the front of tests/fakes/gpu. Its environment begins with FAKE_CUDA_,
  * and has besides:
  *   VERSION=13000
- *   LIES=peer|managed|vmm|fabric|imex|pointer|null|uuid */
+ *   LIES=peer|managed|vmm|fabric|imex|pointer|null|uuid|context */
 
 /* The driver's handles are the pretended GPU's. */
 #define CUstream_st fake_stream
@@ -17,7 +17,7 @@
 
 struct CUctx_st {
     int device;
-    int retained;
+    int retained;          /* of one that a program makes: 1, and 0 when it is destroyed */
     unsigned long long id; /* another one after each reset */
     bool reset;            /* by the program, and not retained since */
     unsigned flags;
@@ -39,6 +39,9 @@ FAKE_API cuda_result_t cuStreamEndCapture(cuda_stream_t stream, void **graph);
 FAKE_API cuda_result_t cuGraphDestroy(void *graph);
 FAKE_API cuda_result_t cuMemcpyDtoD_v2(cuda_address_t to, cuda_address_t from, size_t size);
 FAKE_API cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device);
+FAKE_API cuda_result_t cuCtxCreate_v2(cuda_context_t *context, unsigned flags,
+                                      cuda_device_t device);
+FAKE_API cuda_result_t cuCtxDestroy_v2(cuda_context_t context);
 
 /* For the tests. */
 FAKE_API int fake_cuda_depth(void);

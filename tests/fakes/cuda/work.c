@@ -8,14 +8,14 @@
 /* Streams are their context's: with another current they are refused. */
 int fake_check_stream(struct fake_stream *stream)
 {
-    int device;
-    int code = fake_usable(&device);
+    struct CUctx_st *context = NULL;
+    cuda_result_t code       = fake_current(&context);
 
-    if (code != 0) {
+    if (code != CUDA_SUCCESS) {
         return code;
     }
-    return (fake_is_stream(stream) && (stream->device == device)) ? CUDA_SUCCESS
-                                                                  : CUDA_ERROR_INVALID_HANDLE;
+    return (fake_is_stream(stream) && (stream->context == context)) ? CUDA_SUCCESS
+                                                                    : CUDA_ERROR_INVALID_HANDLE;
 }
 
 cuda_result_t cuStreamCreate(cuda_stream_t *stream_p, unsigned flags)
@@ -179,7 +179,7 @@ cuda_result_t cuLaunchKernel(cuda_function_t function, unsigned grid_x, unsigned
 
     BEGIN("cuLaunchKernel");
     code = fake_check_stream(stream);
-    if ((code != CUDA_SUCCESS) || (function->device != stream->device)) {
+    if ((code != CUDA_SUCCESS) || (function->context != stream->context)) {
         return fake_leave((code != CUDA_SUCCESS) ? code : CUDA_ERROR_INVALID_HANDLE);
     }
     code = fake_launch(function, grid, block, shared_bytes, stream, arguments, extra);

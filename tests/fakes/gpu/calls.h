@@ -34,8 +34,15 @@ struct fake_rules {
     unsigned threads_max; /* of a block */
     int cannot_open;      /* memory of another process */
     bool tells_of_all;    /* giving back tells of a failure on any device */
+    /* The current one, which owns what is made; NULL: a device has but one. */
+    void *(*context)(void);
 };
 extern const struct fake_rules fake_rules;
+
+static inline void *fake_context(void)
+{
+    return (fake_rules.context == NULL) ? NULL : fake_rules.context();
+}
 
 /* ---- what a front has ---- */
 
@@ -50,10 +57,10 @@ int fake_check_size(size_t size, bool of_device, int *device_p);
 int fake_alloc(enum fake_kind kind, size_t size, int protection, void *address_p);
 /* Of one of the kinds, a bit each. */
 int fake_give_back(uintptr_t address, unsigned kinds, bool opened, const char *name, int unknown);
-/* What is in a device's context. */
-void fake_remove_all(int device);
-/* Where a kernel on the device finds @p address; NULL: it may not go there. */
-void *fake_reach(int device, uintptr_t address, size_t size);
+/* What is of a device, -1: of any, and of a context, NULL: of any. */
+void fake_remove_all(int device, const void *context);
+/* Where a kernel on the device, in the context, finds @p address; NULL: it may not go there. */
+void *fake_reach(int device, const void *context, uintptr_t address, size_t size);
 /* Where a copy reads or writes; unknown memory is the host's. NULL: it runs past its end. */
 void *fake_any(uintptr_t address, size_t size);
 
@@ -77,6 +84,7 @@ struct fake_stream {
     struct fake_stream *next;
     bool destroyed; /* what is pending is still done, and then it goes */
     int device;
+    void *context;
     struct fake_command *first;
 };
 
@@ -84,12 +92,14 @@ struct fake_function {
     struct fake_function *next;
     char name[FAKE_NAME_BYTES];
     int device;
+    void *context;
 };
 
 struct fake_module {
     struct fake_module *next;
     struct fake_function *functions;
     int device;
+    void *context;
     char entry[FAKE_NAME_BYTES]; /* CUDA: what was compiled */
     bool combining;              /* HIP: the same */
 };
@@ -97,6 +107,7 @@ struct fake_module {
 struct fake_command {
     struct fake_command *next;
     int (*run)(int device, struct fake_command *command);
+    void *context; /* its stream's */
     char kernel[FAKE_NAME_BYTES];
     unsigned blocks;
     unsigned threads;
@@ -118,7 +129,8 @@ int fake_run_all(int device); /* -1: of all */
 bool fake_busy(void);
 /* By work of another stream that is not done. */
 bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream);
-void fake_streams_drop(int device); /* with what is pending; -1: of all */
+/* With what is pending; chosen as by fake_remove_all(). */
+void fake_streams_drop(int device, const void *context);
 
 int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *stream);
 int fake_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch, size_t width,
@@ -135,7 +147,7 @@ struct fake_module *fake_module_add(int device);
 int fake_module_function(struct fake_module *module, const char *name,
                          struct fake_function **function_p);
 int fake_module_unload(struct fake_module *module, const char *name);
-void fake_modules_drop(int device); /* -1: of all */
+void fake_modules_drop(int device, const void *context); /* chosen as by fake_remove_all() */
 int fake_launch(const struct fake_function *function, const unsigned grid[3],
                 const unsigned block[3], unsigned shared_bytes, struct fake_stream *stream,
                 void **arguments, void **extra);

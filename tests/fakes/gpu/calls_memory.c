@@ -13,7 +13,7 @@ void *fake_any(uintptr_t address, size_t size)
     return (m == NULL) ? (void *)address : fake_at(m, address, size);
 }
 
-void *fake_reach(int device, uintptr_t address, size_t size)
+void *fake_reach(int device, const void *context, uintptr_t address, size_t size)
 {
     struct fake_memory *m = fake_find(address);
 
@@ -22,6 +22,9 @@ void *fake_reach(int device, uintptr_t address, size_t size)
     }
     if ((m->kind == FAKE_DEVICE) && (m->device != device) &&
         ((gpu.peers[device] & fake_bit(m->device)) == 0)) {
+        return NULL;
+    }
+    if ((m->kind == FAKE_DEVICE) && (m->device == device) && (m->context != context)) {
         return NULL;
     }
     if ((m->kind == FAKE_MAPPED) && ((m->access & fake_bit(device)) == 0)) {
@@ -80,6 +83,7 @@ int fake_alloc(enum fake_kind kind, size_t size, int protection, void *address_p
             return FAKE_OUT_OF_MEMORY; /* of the machine: let it show */
         }
         m->prefetched = fake_rules.never_prefetched;
+        m->context    = fake_context();
         address       = m->base;
     }
     memcpy(address_p, &address, sizeof(address));
@@ -108,14 +112,15 @@ int fake_give_back(uintptr_t address, unsigned kinds, bool opened, const char *n
     return (fake_rules.tells_of_all && (ran != 0)) ? ran : fake_sticky(device);
 }
 
-void fake_remove_all(int device)
+void fake_remove_all(int device, const void *context)
 {
     struct fake_memory *m = gpu.memory;
 
     fake_late_finish();
     while (m != NULL) {
         struct fake_memory *next = m->next;
-        if ((m->device == device) || (device < 0)) {
+        if (((device < 0) || (m->device == device)) &&
+            ((context == NULL) || (m->context == context))) {
             fake_remove(m);
         }
         m = next;
@@ -191,7 +196,7 @@ int fake_register(void *address, size_t size, unsigned flags)
     if (flags != FAKE_PORTABLE_AND_MAPPED) {
         fake_broken("host pages that are not portable and mapped: flags %u", flags);
     }
-    (void)fake_add_pages(FAKE_REGISTERED, device, address, size);
+    fake_add_pages(FAKE_REGISTERED, device, address, size)->context = fake_context();
     return 0;
 }
 
@@ -270,7 +275,8 @@ int fake_ticket_open(const void *handle, bool flags_fit, void *address_p)
     if (!fake_map_views(m, fd, NULL, PROT_NONE)) {
         return fake_rules.cannot_open;
     }
-    m->opened = true;
+    m->opened  = true;
+    m->context = fake_context();
     gpu.peers[current] |= fake_bit(device);
     memcpy(address_p, &m->base, sizeof(m->base));
     return 0;

@@ -136,10 +136,11 @@ int fake_stream_create(struct fake_stream **stream_p, unsigned flags)
     if ((code != 0) || (flags != 1)) { /* it does not wait for the default stream */
         return (code != 0) ? code : FAKE_INVALID_VALUE;
     }
-    *stream_p           = calloc(1, sizeof(**stream_p));
-    (*stream_p)->device = device;
-    (*stream_p)->next   = gpu.streams;
-    gpu.streams         = *stream_p;
+    *stream_p            = calloc(1, sizeof(**stream_p));
+    (*stream_p)->device  = device;
+    (*stream_p)->context = fake_context();
+    (*stream_p)->next    = gpu.streams;
+    gpu.streams          = *stream_p;
     gpu.objects++;
     return 0;
 }
@@ -187,13 +188,14 @@ bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_strea
     return false;
 }
 
-void fake_streams_drop(int device)
+void fake_streams_drop(int device, const void *context)
 {
     struct fake_stream *s = gpu.streams;
 
     while (s != NULL) {
         struct fake_stream *next = s->next;
-        if ((device < 0) || (s->device == device)) {
+        if (((device < 0) || (s->device == device)) &&
+            ((context == NULL) || (s->context == context))) {
             while (s->first != NULL) {
                 drop_first(s);
             }
@@ -212,8 +214,9 @@ static struct fake_command *add(struct fake_stream *stream,
     while (*link != NULL) {
         link = &(*link)->next;
     }
-    c->run = run_it;
-    *link  = c;
+    c->run     = run_it;
+    c->context = stream->context;
+    *link      = c;
     return c;
 }
 
@@ -308,9 +311,10 @@ struct fake_module *fake_module_add(int device)
 {
     struct fake_module *module = calloc(1, sizeof(*module));
 
-    module->device = device;
-    module->next   = gpu.modules;
-    gpu.modules    = module;
+    module->device  = device;
+    module->context = fake_context();
+    module->next    = gpu.modules;
+    gpu.modules     = module;
     gpu.objects++;
     return module;
 }
@@ -324,9 +328,10 @@ int fake_module_function(struct fake_module *module, const char *name,
         f = f->next;
     }
     if (f == NULL) {
-        f         = calloc(1, sizeof(*f));
-        f->device = module->device;
-        f->next   = module->functions;
+        f          = calloc(1, sizeof(*f));
+        f->device  = module->device;
+        f->context = module->context;
+        f->next    = module->functions;
         snprintf(f->name, sizeof(f->name), "%s", name);
         module->functions = f;
     }
@@ -363,12 +368,13 @@ int fake_module_unload(struct fake_module *module, const char *name)
     return 0;
 }
 
-void fake_modules_drop(int device)
+void fake_modules_drop(int device, const void *context)
 {
     struct fake_module **link = &gpu.modules;
 
     while (*link != NULL) {
-        if ((device < 0) || ((*link)->device == device)) {
+        if (((device < 0) || ((*link)->device == device)) &&
+            ((context == NULL) || ((*link)->context == context))) {
             unlink_module(link);
         } else {
             link = &(*link)->next;

@@ -50,7 +50,7 @@ struct fake_memory {
     int shared_fd;   /* exported in a handle, or -1: the driver's */
     int export_fd;   /* exported as a dma-buf, or -1: the driver's */
     void *driver;
-    void *context; /* NULL: pages in the driver's table */
+    void *context; /* whose it is; Level Zero's NULL: pages in the driver's table */
 };
 
 struct fake_gpu {
