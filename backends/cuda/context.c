@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* context.c: primary contexts, retained when first needed, and those of the OpenMP runtime; current
- * only during a call. */
+/* context.c: primary contexts, retained when first needed, current only during a call. */
 
 #include "backends/cuda/cuda.h"
 #include <string.h>
@@ -26,33 +25,25 @@ bool cuda_is_active(const struct gpu_device *device)
 }
 
 /* The device's lock held. */
-static void use(struct cuda_device *device, cuda_context_t context, bool is_lent)
+static cuda_result_t retain(struct cuda_device *device)
 {
     const struct gpu_state *state = device->gpu.state;
     const struct cuda_calls *cu   = cuda_calls(state);
+    cuda_context_t context        = NULL;
     unsigned long long id         = 0;
+    cuda_result_t code            = cu->cuDevicePrimaryCtxRetain(&context, device->gpu.id);
 
+    if (code != CUDA_SUCCESS) {
+        return code;
+    }
     if ((cu->cuCtxGetId != NULL) &&
         !gpu_log_failure(state, CUDA_ANSWER("cuCtxGetId", cu->cuCtxGetId(context, &id)),
                          "the number of a context")) {
         id = 0;
     }
-    device->is_lent = is_lent;
     atomic_store(&device->context_id, id);
     atomic_store(&device->context, context);
-}
-
-/* The device's lock held. */
-static cuda_result_t retain(struct cuda_device *device)
-{
-    cuda_context_t context = NULL;
-    cuda_result_t code =
-        cuda_calls(device->gpu.state)->cuDevicePrimaryCtxRetain(&context, device->gpu.id);
-
-    if (code == CUDA_SUCCESS) {
-        use(device, context, false);
-    }
-    return code;
+    return CUDA_SUCCESS;
 }
 
 static memspan_status_t need_context(struct cuda_device *device)
@@ -218,45 +209,12 @@ void cuda_close(struct gpu_device *device)
 {
     gpu_result_t answer = {"cuDevicePrimaryCtxRelease", CUDA_SUCCESS};
 
-    if (cuda_is_awake(device) && !cuda_device(device)->is_lent) {
+    if (cuda_is_awake(device)) {
         answer.code = cuda_calls(device->state)->cuDevicePrimaryCtxRelease_v2(device->id);
     }
     if (answer.code != CUDA_ERROR_DEINITIALIZED) {
         (void)gpu_log_failure(device->state, answer, "closing a device");
     }
-}
-
-/* ---- the OpenMP runtime's context ----
- *
- * A kernel reaches device memory of its own context. libomptarget works in the primary one;
- * libgomp makes one of its own where its thread has none, and with the primary one beside it the
- * device would have two. */
-
-memspan_status_t cuda_adopt(struct gpu_device *gpu, const void *pointer)
-{
-    struct cuda_device *device        = cuda_device(gpu);
-    cuda_pointer_attribute_t question = CUDA_POINTER_ATTRIBUTE_CONTEXT;
-    cuda_context_t theirs             = NULL;
-    void *answer                      = &theirs;
-    cuda_result_t code                = cuda_calls(gpu->state)
-                             ->cuPointerGetAttributes(1, &question, &answer, cuda_address(pointer));
-    memspan_status_t status = MEMSPAN_OK;
-
-    if ((code != CUDA_SUCCESS) || (theirs == NULL)) {
-        return gpu_error(gpu->state, CUDA_ANSWER("cuPointerGetAttributes", code),
-                         "the driver does not tell whose context has %p", pointer);
-    }
-    if (cuda_is_active(gpu)) {
-        status = need_context(device);
-        if ((status != MEMSPAN_OK) || (atomic_load(&device->context) == theirs)) {
-            return status;
-        }
-        cuda_close(gpu);
-    }
-    pthread_mutex_lock(&gpu->lock);
-    use(device, theirs, true);
-    pthread_mutex_unlock(&gpu->lock);
-    return MEMSPAN_OK;
 }
 
 /* ---- synchronous copies ----

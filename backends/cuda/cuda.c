@@ -418,10 +418,10 @@ const memspan_backend_t msp_backend_cuda = {
     GPU_BACKEND_TABLE,
     .name         = "cuda",
     .title        = "CUDA through the driver API",
+    .flags        = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
     .open         = open_backend,
     .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
-    .adopt        = gpu_adopt,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),
 };

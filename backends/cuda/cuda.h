@@ -34,7 +34,6 @@ struct cuda_device {
     struct cuda_facts facts;
     _Atomic(cuda_context_t) context;       /* written under the lock: once, and after each reset */
     _Atomic unsigned long long context_id; /* the driver's number of it; 0 where it has none */
-    bool is_lent;       /* the context is the OpenMP runtime's own; under the lock */
     atomic_uint synced; /* 1 + the epoch whose context completes synchronous copies; 0: none */
     struct cuda_kernel kernels[GPU_KERNEL_COUNT];
 };
@@ -67,14 +66,13 @@ static inline bool cuda_has_peers(const struct gpu_state *state)
 
 #define CUDA_ANSWER(name, code) ((gpu_result_t){(name), (int)(code)})
 
-/* context.c: primary contexts, and those of the OpenMP runtime. */
+/* context.c: primary contexts. */
 
 memspan_status_t cuda_enter(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
 void cuda_leave(struct gpu_device *device, int before);
 bool cuda_is_awake(const struct gpu_device *device);
 bool cuda_is_active(const struct gpu_device *device);
 void cuda_close(struct gpu_device *device);
-memspan_status_t cuda_adopt(struct gpu_device *device, const void *pointer);
 /* gpu_driver::sync_copies: by a flag of the primary context, before 12.1 by an attribute of the
  * memory, which memory that we map cannot have. */
 bool cuda_syncs_mapped(const struct gpu_state *state);

@@ -140,7 +140,6 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(DEVICE_ATTRIBUTE_NUMA_ID, 131)                                                               \
     X(DEVICE_ATTRIBUTE_HOST_NUMA_ID, 134)                                                          \
     X(DEVICE_NUMA_CONFIG_NUMA_NODE, 1)                                                             \
-    X(POINTER_ATTRIBUTE_CONTEXT, 1)                                                                \
     X(POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                                                            \
     X(POINTER_ATTRIBUTE_SYNC_MEMOPS, 6)                                                            \
     X(CTX_SYNC_MEMOPS, 0x80)                                                                       \

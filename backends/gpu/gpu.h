@@ -304,8 +304,6 @@ struct gpu_driver {
     gpu_result_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
     memspan_status_t (*query_pointer)(const struct gpu_state *state, const void *pointer,
                                       struct gpu_pointer *answer_p);
-    /* Work in the context that owns the memory at @p pointer; NULL: a device has one context. */
-    memspan_status_t (*adopt)(struct gpu_device *device, const void *pointer);
     /* A device's ordinal, or a negative number. */
     gpu_result_t (*last_prefetch)(const struct gpu_state *state, const void *pointer,
                                   int *where_p); /* or NULL */
@@ -482,7 +480,6 @@ memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void 
                               size_t size_bytes, int to);
 memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
-memspan_status_t gpu_adopt(void *state, const void *pointer, int *ordinal_p);
 
 /* kernel.c: the built-in kernels. */
 
@@ -525,10 +522,9 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
 /* The members of a backend's table that are the same for all drivers; copy_blocks is for those that
  * have it. */
 #define GPU_BACKEND_TABLE                                                                          \
-    .abi = MEMSPAN_BACKEND_ABI, .struct_size = sizeof(memspan_backend_t),                          \
-    .flags = MEMSPAN_BACKEND_OPENS_APART, .close = gpu_close, .device_count = gpu_device_count,    \
-    .device_describe = gpu_device_describe, .reach = gpu_reach, .alloc = gpu_alloc,                \
-    .free = gpu_free, .import = gpu_import, .release = gpu_release,                                \
+    .abi = MEMSPAN_BACKEND_ABI, .struct_size = sizeof(memspan_backend_t), .close = gpu_close,      \
+    .device_count = gpu_device_count, .device_describe = gpu_device_describe, .reach = gpu_reach,  \
+    .alloc = gpu_alloc, .free = gpu_free, .import = gpu_import, .release = gpu_release,            \
     .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .fill = gpu_fill,                  \
     .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,                              \
     .queue_destroy = gpu_queue_destroy, .prefetch = gpu_prefetch, .launch = gpu_launch,            \

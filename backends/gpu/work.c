@@ -434,27 +434,3 @@ memspan_status_t gpu_pointer_describe(void *opaque, const void *pointer,
     }
     return status;
 }
-
-memspan_status_t gpu_adopt(void *opaque, const void *pointer, int *ordinal_p)
-{
-    struct gpu_state *state         = opaque;
-    const struct gpu_driver *driver = state->driver;
-    struct gpu_pointer p            = {0};
-    memspan_status_t status         = driver->query_pointer(state, pointer, &p);
-    int ordinal                     = ordinal_or_host(state, p.ordinal);
-
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    if (!p.known || p.on_host || (ordinal == MEMSPAN_HOST)) {
-        return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is memory of no device of %s",
-                          pointer, driver->title);
-    }
-    if (driver->adopt != NULL) {
-        status = driver->adopt(state->devices[ordinal], pointer);
-    }
-    if (status == MEMSPAN_OK) {
-        *ordinal_p = ordinal;
-    }
-    return status;
-}

@@ -429,9 +429,9 @@ const memspan_backend_t msp_backend_hip = {
     GPU_BACKEND_TABLE,
     .name         = "hip",
     .title        = "HIP runtime of ROCm",
+    .flags        = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
     .open         = open_backend,
     .copy_blocks  = gpu_copy_blocks,
-    .adopt        = gpu_adopt,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),
 };

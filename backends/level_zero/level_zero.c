@@ -109,6 +109,7 @@ const memspan_backend_t msp_backend_level_zero = {
     GPU_BACKEND_TABLE,
     .name         = "level_zero",
     .title        = "Level Zero through its loader",
+    .flags        = MEMSPAN_BACKEND_OPENS_APART,
     .open         = open_backend,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),

@@ -168,6 +168,9 @@ static const char *find_fault(const memspan_backend_t *t)
     if ((t->alloc == NULL) || (t->free == NULL)) {
         return "alloc or free is NULL";
     }
+    if (((t->flags & MEMSPAN_BACKEND_KNOWS_MEMORY) != 0) && (t->pointer_describe == NULL)) {
+        return "pointer_describe is NULL, and the flags say that it knows memory";
+    }
     if (!ALL_OR_NONE(t->import, t->release)) {
         return "of import and release only one is set";
     }
@@ -563,14 +566,6 @@ unsigned msp_backend_slot_flags(int index)
 {
     ensure_list();
     return (entries[index].slot.table != NULL) ? entries[index].slot.table->flags : 0;
-}
-
-bool msp_backend_slot_adopts(int index)
-{
-    const memspan_backend_t *table = entries[index].slot.table;
-
-    return (table != NULL) && (table->struct_size > offsetof(memspan_backend_t, adopt)) &&
-           (table->adopt != NULL);
 }
 
 const struct msp_backend_slot *msp_backend_slot_if_open(int index)

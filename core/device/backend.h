@@ -39,11 +39,7 @@ const struct msp_backend_slot *msp_backend_slot(int index);
  */
 unsigned msp_backend_slot_flags(int index);
 
-/* Whether it can take over devices of the OpenMP runtime (memspan_backend_t::adopt). Opens nothing;
- * after msp_backend_slots(). */
-bool msp_backend_slot_adopts(int index);
-
-/* The backend without opening anything: NULL when it was not opened yet. */
+/* The same without opening anything: NULL when it was not opened yet. */
 const struct msp_backend_slot *msp_backend_slot_if_open(int index);
 
 /* MEMSPAN_OK, or MEMSPAN_ERR_CONFIG when MEMSPAN_BACKENDS was refused (recorded again). */

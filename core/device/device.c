@@ -190,12 +190,16 @@ static bool find_owner(const void *pointer, struct msp_device *owner)
 
     for (i = 0; i < msp_backend_slots(); i++) {
         const struct msp_backend_slot *slot =
-            msp_backend_slot_adopts(i) ? msp_backend_slot(i) : NULL;
+            ((msp_backend_slot_flags(i) & MEMSPAN_BACKEND_KNOWS_MEMORY) != 0) ? msp_backend_slot(i)
+                                                                              : NULL;
+        memspan_pointer_facts_t facts;
 
         if ((slot != NULL) && slot->on &&
-            (slot->table->adopt(slot->state, pointer, &owner->ordinal) == MEMSPAN_OK)) {
-            owner->table = slot->table;
-            owner->state = slot->state;
+            (slot->table->pointer_describe(slot->state, pointer, &facts) == MEMSPAN_OK) &&
+            (facts.kind == MEMSPAN_KIND_DEVICE) && (facts.ordinal >= 0)) {
+            owner->table   = slot->table;
+            owner->state   = slot->state;
+            owner->ordinal = facts.ordinal;
             return describe(owner) == MEMSPAN_OK;
         }
     }

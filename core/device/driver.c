@@ -99,9 +99,7 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
        block_count))                                                                               \
     X(move, msp_driver_refuse,                                                                     \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
-      (d->state, ordinal, request, block_p))                                                       \
-    X(adopt, msp_driver_refuse, (void *state, const void *pointer, int *ordinal_p),                \
-      (d->state, pointer, ordinal_p))
+      (d->state, ordinal, request, block_p))
 
 #define DEFINE_CALL(member, refusal, parameters, arguments)                                        \
     static memspan_status_t call_##member parameters                                               \

@@ -170,7 +170,10 @@ enum memspan_backend_flag {
     /** Of a plug-in: the thread that first needs its devices calls open(). Without this flag a
      * plug-in's entry, open() and device queries run on a thread of their own; a plug-in that
      * exceeds MEMSPAN_DRIVER_TIMEOUT is off. */
-    MEMSPAN_BACKEND_OPENS_HERE = 1u << 5
+    MEMSPAN_BACKEND_OPENS_HERE = 1u << 5,
+    /** pointer_describe() knows all device memory of its driver in this process, other libraries'
+     * too. The backend serves the OpenMP runtime's devices that it recognises by that. */
+    MEMSPAN_BACKEND_KNOWS_MEMORY = 1u << 6
 };
 
 /** The table. abi, struct_size and name come first and never move. "Required" members must not be
@@ -288,13 +291,6 @@ typedef struct memspan_backend {
      * MEMSPAN_ERR_NO_MEMORY: no space, or not all pages could be moved. */
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
-
-    /** Optional; a table may end before it. The device whose memory @p pointer is: the OpenMP
-     * offload runtime in this process has just allocated it, on this thread. From now on the
-     * backend serves that device, in the driver's context that owns the memory. Called while
-     * devices are numbered, at most once a device. MEMSPAN_ERR_NOT_FOUND: memory of no device of
-     * this backend. */
-    memspan_status_t (*adopt)(void *state, const void *pointer, int *ordinal_p);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

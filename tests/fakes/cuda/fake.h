@@ -5,7 +5,7 @@
 /* A pretended CUDA driver: the front of tests/fakes/gpu. Its environment begins with FAKE_CUDA_,
  * and has besides:
  *   VERSION=13000
- *   LIES=peer|managed|vmm|fabric|imex|pointer|null|uuid|context */
+ *   LIES=peer|managed|vmm|fabric|imex|pointer|null|uuid */
 
 /* The driver's handles are the pretended GPU's. */
 #define CUstream_st fake_stream

@@ -156,9 +156,6 @@ static void answer(const struct fake_memory *m, int which, void *to)
     bool sent = (m != NULL) && (m->kind == FAKE_MANAGED) && (m->prefetched < 0);
 
     switch (which) {
-    case CUDA_POINTER_ATTRIBUTE_CONTEXT:
-        *(void **)to = ((m == NULL) || fake_lies("context")) ? NULL : m->context;
-        return;
     case CUDA_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)to = (m == NULL) ? 0u : (unsigned)(host || sent ? 1 : 2);
         return;

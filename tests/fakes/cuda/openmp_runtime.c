@@ -54,7 +54,6 @@ static bool has_ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards contexts, live and has_ended */
 
 int fake_live_blocks(void);
-void *fake_openmp_context(int device);
 void fake_openmp_end(void);
 int fake_openmp_region(double *x, size_t elements, double value, int device);
 int omp_get_num_devices(void);
@@ -163,11 +162,6 @@ int fake_live_blocks(void)
     blocks = live;
     pthread_mutex_unlock(&lock);
     return blocks;
-}
-
-void *fake_openmp_context(int device)
-{
-    return contexts[device];
 }
 
 /* A target region that writes @p value to each element. What the driver answers to it. */

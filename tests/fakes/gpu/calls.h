@@ -59,8 +59,9 @@ int fake_alloc(enum fake_kind kind, size_t size, int protection, void *address_p
 int fake_give_back(uintptr_t address, unsigned kinds, bool opened, const char *name, int unknown);
 /* What is of a device, -1: of any, and of a context, NULL: of any. */
 void fake_remove_all(int device, const void *context);
-/* Where a kernel on the device, in the context, finds @p address; NULL: it may not go there. */
-void *fake_reach(int device, const void *context, uintptr_t address, size_t size);
+/* Where a kernel on the device finds @p address; NULL: it may not go there. All contexts of a
+ * process on a device have one address space, as on an H100. */
+void *fake_reach(int device, uintptr_t address, size_t size);
 /* Where a copy reads or writes; unknown memory is the host's. NULL: it runs past its end. */
 void *fake_any(uintptr_t address, size_t size);
 
@@ -107,7 +108,6 @@ struct fake_module {
 struct fake_command {
     struct fake_command *next;
     int (*run)(int device, struct fake_command *command);
-    void *context; /* its stream's */
     char kernel[FAKE_NAME_BYTES];
     unsigned blocks;
     unsigned threads;

@@ -13,7 +13,7 @@ void *fake_any(uintptr_t address, size_t size)
     return (m == NULL) ? (void *)address : fake_at(m, address, size);
 }
 
-void *fake_reach(int device, const void *context, uintptr_t address, size_t size)
+void *fake_reach(int device, uintptr_t address, size_t size)
 {
     struct fake_memory *m = fake_find(address);
 
@@ -22,9 +22,6 @@ void *fake_reach(int device, const void *context, uintptr_t address, size_t size
     }
     if ((m->kind == FAKE_DEVICE) && (m->device != device) &&
         ((gpu.peers[device] & fake_bit(m->device)) == 0)) {
-        return NULL;
-    }
-    if ((m->kind == FAKE_DEVICE) && (m->device == device) && (m->context != context)) {
         return NULL;
     }
     if ((m->kind == FAKE_MAPPED) && ((m->access & fake_bit(device)) == 0)) {

@@ -214,9 +214,8 @@ static struct fake_command *add(struct fake_stream *stream,
     while (*link != NULL) {
         link = &(*link)->next;
     }
-    c->run     = run_it;
-    c->context = stream->context;
-    *link      = c;
+    c->run = run_it;
+    *link  = c;
     return c;
 }
 

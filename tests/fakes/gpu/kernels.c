@@ -12,7 +12,7 @@ static const char prefix[] = "memspan_";
 
 static void *reach(int device, const struct fake_command *c, int argument, size_t size)
 {
-    return fake_reach(device, c->context, (uintptr_t)c->arguments[argument], size);
+    return fake_reach(device, (uintptr_t)c->arguments[argument], size);
 }
 
 /* Elements are dealt to threads one by one; a block's sum goes to z[block]. */
@@ -43,7 +43,7 @@ static int run_chase(int device, const struct fake_command *c)
     uint64_t i;
 
     for (i = 0; i < c->arguments[0]; i++) {
-        const uint64_t *link = fake_reach(device, c->context, (uintptr_t)at, sizeof(*link));
+        const uint64_t *link = fake_reach(device, (uintptr_t)at, sizeof(*link));
         if (link == NULL) {
             return FAKE_ILLEGAL_ADDRESS;
         }
