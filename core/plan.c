@@ -55,6 +55,7 @@ static void weaken(struct msp_plan *plan)
 {
     plan->exact  = false;
     plan->serves = false;
+    plan->warns  = true;
 }
 
 /* ---- the request ---- */
@@ -273,6 +274,7 @@ static void explain_coherence(struct msp_plan *plan, const struct msp_traits *t,
     }
     if (weakest(plan->space, r) < MEMSPAN_COHERENCE_ATOMIC) {
         weaken(plan);
+        plan->warns = t->memory_access_given; /* else it is the default that is not kept */
         say(plan, "atomics between its sides are not promised");
     }
 }
@@ -558,11 +560,8 @@ static memspan_status_t check_guarantee(struct msp_plan *plan, const struct msp_
 
 void msp_plan_report(const struct msp_plan *plan)
 {
-    bool stronger = (plan->kind_given != plan->kind_asked);
-
-    /* A kind stronger than requested is information; a trait that is not followed is a warning. */
     if (!plan->exact && (msp_option_choice(MSP_OPTION_FALLBACK) != MSP_FALLBACK_QUIET)) {
-        msp_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
+        msp_log(plan->warns ? MEMSPAN_LOG_WARN : MEMSPAN_LOG_INFO, "core", "space %s: %s",
                 plan->space->name, plan->why);
     }
 }

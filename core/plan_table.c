@@ -72,7 +72,7 @@ static bool equal(const struct msp_plan *a, const struct msp_plan *b)
     return (a->space == b->space) && (a->kind_asked == b->kind_asked) &&
            (a->kind_given == b->kind_given) && (a->resident == b->resident) &&
            (a->blocked_bytes == b->blocked_bytes) && (a->exact == b->exact) &&
-           (a->serves == b->serves) && (a->migratable == b->migratable) &&
+           (a->serves == b->serves) && (a->warns == b->warns) && (a->migratable == b->migratable) &&
            msp_provider_spec_equal(&a->spec, &b->spec) && (strcmp(a->why, b->why) == 0);
 }
 

@@ -23,6 +23,7 @@ struct msp_plan {
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
     bool serves; /* exact, or a stronger kind of memory that keeps all requested properties */
+    bool warns;  /* a trait that was given is not followed: more than information */
     bool migratable;
     char why[512];
     int *nodes;

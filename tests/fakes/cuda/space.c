@@ -4,6 +4,10 @@
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <memspan/memspan.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static unsigned count(const char *call)
 {
@@ -61,4 +65,42 @@ Test(cuda_space, all_its_devices_have_access_when_memory_is_taken)
     cr_assert_eq(memspan_free(second), MEMSPAN_OK);
     cr_assert_eq(memspan_allocator_destroy(one), MEMSPAN_OK);
     cr_assert_eq(memspan_allocator_destroy(two), MEMSPAN_OK);
+}
+
+/* What the log says of an allocator for the device 0 and the host. */
+static const char *logged(const char *traits)
+{
+    static char text[4096];
+    const int both[]              = {0, MEMSPAN_HOST};
+    memspan_space_h space         = MEMSPAN_SPACE_NULL;
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    memspan_trait_t list[4];
+    size_t length;
+    size_t trait_count;
+    int saved = dup(STDERR_FILENO);
+    int file  = memfd_create("log", 0);
+
+    cr_assert_eq(memspan_space_get(both, 2, MEMSPAN_SPACE_NULL, &space), MEMSPAN_OK);
+    cr_assert_eq(memspan_trait_parse(traits, list, 4, &trait_count), MEMSPAN_OK);
+    cr_assert((saved >= 0) && (file >= 0) && (dup2(file, STDERR_FILENO) >= 0));
+    (void)memspan_allocator_create(space, list, trait_count, &allocator);
+    cr_assert(dup2(saved, STDERR_FILENO) >= 0);
+    length       = (size_t)pread(file, text, sizeof(text) - 1, 0);
+    text[length] = '\0';
+    close(file);
+    close(saved);
+    cr_assert_neq(allocator, MEMSPAN_ALLOCATOR_NULL, "%s", memspan_error_text());
+    return text;
+}
+
+/* The host has no atomics on this device's memory. Pinned memory promises none. */
+Test(cuda_space, less_than_a_trait_requests_is_a_warning)
+{
+    cr_expect_str_empty(logged("pinned=true"));
+    cr_expect_str_empty(logged(""));
+    cr_expect_str_empty(logged("memory_access=managed"));
+    cr_expect_not_null(strstr(logged("memory_access=coherent"), "are not promised"));
+    cr_expect_not_null(strstr(logged("memory_access=coherent,pinned=true"), "are not promised"));
+    cr_expect_not_null(
+        strstr(logged("memory_access=managed,preferred_location=1"), "cannot be followed"));
 }
