@@ -12,7 +12,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 else()
   set(OffloadClang_TRIPLE x86_64-pc-linux-gnu)
 endif()
-if(NOT OffloadClang_FLAGS) # for a GPU that this machine need not have: tests/hardware/pack.sh
+# Given with the compiler and the folder, they may be those of a GPU: then nothing is tried.
+if(NOT OffloadClang_FLAGS)
   set(OffloadClang_FLAGS -fopenmp -fopenmp-targets=${OffloadClang_TRIPLE})
 endif()
 
