@@ -5,11 +5,12 @@
 #
 # Exit codes: 0 every change is noticed; 1 some survive, do not build, or cannot be judged; 2 the list
 # does not fit the code, or the copy cannot be built. CTEST_FOLDER=FOLDER with --check: where ctest knows the names of tests.
+# MUTATIONS_WORK=FOLDER: where the copy is (build/mutations): two runs at once have one each.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 source=$(CDPATH='' cd -- "$here/../.." && pwd)
 list=${MUTATIONS_LIST:-$here/list.txt}
-work=$source/build/mutations
+work=${MUTATIONS_WORK:-$source/build/mutations}
 tree=$work/tree
 
 say() {
@@ -92,8 +93,34 @@ copy_tree() {
         tar -c --ignore-failed-read --null -T - -f - 2>/dev/null) | tar -x --keep-newer-files -f - -C "$tree" 2>/dev/null
 }
 
+# build [TARGET...]
 build() {
-    cmake --build "$tree/build/dev" >"$work/build.log" 2>&1
+    ninja -C "$tree/build/dev" "$@" >"$work/build.log" 2>&1
+}
+
+# What tests of a pattern may run, as targets: the libraries and tools, and what their commands and
+# environments name. "all" where they are told the build folder.
+targets_of() {
+    folder=$tree/build/dev
+    grep -E '^(lib|bin)/[^/]*(/[^/]*[.]so)?$' "$work/targets"
+    ctest --test-dir "$folder" -R "$1" --show-only=json-v1 2>/dev/null |
+        jq -r '.tests[] | .command[]?, (.properties[]? | select(.name | startswith("ENVIRONMENT")) | .value[])' |
+        tr ':=, ' '\n\n\n\n' | sort -u | while read -r word; do
+        case $word in
+        "$folder" | "$folder/") echo all ;;
+        "$folder"/*)
+            name=${word#"$folder"/}
+            until grep -Fqx -e "$name" -e "$name/all" "$work/targets"; do
+                case $name in
+                */*) name=${name%/*} ;;
+                *) name=all && break ;;
+                esac
+            done
+            grep -Fqx "$name" "$work/targets" || [ "$name" = all ] || name=$name/all
+            echo "$name"
+            ;;
+        esac
+    done | sort -u
 }
 
 # How long the tests of a pattern take in the tree as it is: a line of $work/times each.
@@ -107,16 +134,29 @@ failures() {
     sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) .*(\([A-Za-z]*\)).*$/\1 (\2)/p' "$work/test.log" | tr '\n' ' '
 }
 
-# noticed ID: 0 a test fails, 1 all pass, 2 the changed tree does not build.
+# try_tests PATTERN TARGET...: 0 a test fails, 1 all pass, 2 the changed tree does not build.
+try_tests() {
+    pattern=$1
+    shift
+    build "$@" || return 2
+    ! timeout -k 10 "$(limit_of "$pattern")" ctest --test-dir "$tree/build/dev" -j2 -R "$pattern" \
+        --no-tests=error --stop-on-failure >"$work/test.log" 2>&1 </dev/null
+}
+
+# noticed ID: the result of try_tests. What a header changes is built whole, and so is a change that
+# seems to survive: the targets may not be all that the tests run.
 noticed() {
     file=$(field "$1" file)
+    pattern=$(field "$1" tests)
     mutate "$source/$file" "$(field "$1" from)" "$(field "$1" to)" >"$tree/$file"
-    result=1
-    if ! build; then
-        result=2
-    elif ! timeout -k 10 "$(limit_of "$(field "$1" tests)")" ctest --test-dir "$tree/build/dev" -j2 \
-        -R "$(field "$1" tests)" --no-tests=error --stop-on-failure >"$work/test.log" 2>&1 </dev/null; then
+    targets=all
+    case $file in *.h) ;; *) targets=$(targets_of "$pattern") ;; esac
+    result=0
+    # shellcheck disable=SC2086 # names
+    try_tests "$pattern" $targets || result=$?
+    if [ "$result" -eq 1 ] && [ "$targets" != all ]; then
         result=0
+        try_tests "$pattern" || result=$?
     fi
     cp -p "$source/$file" "$tree/$file"
     touch "$tree/$file"
@@ -139,6 +179,7 @@ say 'mutations: building the tree as it is'
 if ! (cd "$tree" && cmake --preset dev -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$work/build.log" 2>&1) || ! build; then
     die "the tree does not build; see $work/build.log"
 fi
+ninja -C "$tree/build/dev" -t targets all | sed 's/: .*//' | grep -v '[.]o$' >"$work/targets"
 # A test that fails anyway would notice everything: its pattern has no time.
 # One pattern at a time: ctest takes few parentheses.
 : >"$work/times"
