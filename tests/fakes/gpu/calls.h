@@ -129,7 +129,7 @@ int fake_run_all(int device); /* -1: of all */
 bool fake_busy(void);
 /* By work of another stream that is not done. */
 bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream);
-/* With what is pending; chosen as by fake_remove_all(). */
+/* With pending work; chosen as by fake_remove_all(). */
 void fake_streams_drop(int device, const void *context);
 
 int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *stream);
