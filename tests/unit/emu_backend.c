@@ -417,6 +417,7 @@ Test(emu, a_device_process_that_dies_is_an_error_and_no_hang)
     memspan_block_t block = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
     double start          = seconds();
 
+    cr_assert_gt(records->devices[0].process, 0);
     cr_assert_eq(kill(records->devices[0].process, SIGKILL), 0);
     (void)launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 1.0, NULL, block.address);
     expect_lost(state, 0, "its process");

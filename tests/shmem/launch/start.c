@@ -112,6 +112,7 @@ Test(start, a_peer_that_has_died_is_noticed, .timeout = 20)
         cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer));
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
+    cr_assert_gt(pid, 0);
     kill(pid, SIGKILL);
     siginfo_t info;
     cr_assert(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);

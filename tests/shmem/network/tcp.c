@@ -540,6 +540,7 @@ Test(tcp, child_has_descriptors)
     event = (struct pollfd){.fd = driver->queue_descriptor(queue), .events = POLLIN};
     cr_expect_eq(poll(&event, 1, 100), 0, "what is closed still wakes the thread");
     close(fd);
+    cr_assert_gt(child, 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -624,6 +625,7 @@ Test(tcp, silent_strangers)
     limit_files(FILES_MAX + 3); /* for the queue, and this end of its connection */
     use_another_queue();
     cr_expect_eq(warnings, 0);
+    cr_assert_gt(child, 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }

@@ -227,7 +227,8 @@ static void finish(void)
 
 static void run_process(const struct bed_case *test, int pe)
 {
-    bed.pe = pe;
+    bed.pe                    = pe;
+    bed.shared->processes[pe] = getpid(); /* the parent may note it too late for others */
     alarm(BED_TIMEOUT_S);
     enter_namespace();
     note_handlers();
@@ -275,10 +276,18 @@ static bool run_case(const struct bed_case *test)
         if (process == 0) {
             run_process(test, pe);
         }
+        if (process < 0) {
+            perror("fork");
+            abort(); /* kill(-1) ends whatever runs */
+        }
         bed.shared->processes[pe] = process;
     }
     for (i = 0; i < test->pe_count; i++) {
         process = wait(&status);
+        if (process < 0) {
+            perror("wait");
+            abort();
+        }
         for (pe = 0; bed.shared->processes[pe] != process; pe++) {
         }
         if (has_failed(test, pe, status) && !failed) {

@@ -29,8 +29,11 @@ static void die(void)
 
 static void kill_victim(void)
 {
+    const pid_t victim = bed.shared->processes[VICTIM];
+
+    CHECK(victim > 0, "kill(%d) ends the whole test run", (int)victim);
     atomic_store(&bed.shared->flags[FLAG_KILLED], VICTIM + 1);
-    kill(bed.shared->processes[VICTIM], SIGKILL);
+    kill(victim, SIGKILL);
 }
 
 struct operation {
