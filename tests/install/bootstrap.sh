@@ -15,6 +15,7 @@ for preset in dev release asan tsan; do
     for label in plain house slow tree waits memquery; do
         printf 'add_test(of-%s true)\nset_tests_properties(of-%s PROPERTIES LABELS %s)\n' $label $label $label
     done >"$scratch/tree/build/$preset/CTestTestfile.cmake"
+    echo 'add_test(unit_a true)' >>"$scratch/tree/build/$preset/CTestTestfile.cmake"
 done
 
 stub() {
@@ -27,7 +28,8 @@ stub dpkg 'echo none'
 stub cmake 'echo "[12/34] Building C object"; exec /bin/sleep 0.5'
 stub sleep 'exec /bin/sleep 0.1'
 # shellcheck disable=SC2016 # for the stub
-stub ctest '"$REAL" "$@" -N | sed -n "s/.*Test *#[0-9]*: of-//p" | paste -sd " " >>"$RECORD"
+stub ctest 'case " $* " in *" -N "*) exec "$REAL" "$@" ;; esac
+"$REAL" "$@" -N | sed -n "s/.*Test *#[0-9]*: //p" | sed "s/of-//" | paste -sd " " >>"$RECORD"
 while [ "$1" != --output-junit ]; do shift; done
 printf "<testcase name=\"a\" status=\"run\">\n</testcase>\n" >"$2"'
 
@@ -53,8 +55,13 @@ try user "$bootstrap" test
 expect user 'output in build/dev-build.log'
 expect user '30 s: [12/34]'
 expect user 'run where CI is set'
-expect_tests user 'plain tree waits memquery'
+expect_tests user 'plain tree waits memquery unit_a'
 try named "$bootstrap" test release asan
-expect_tests named 'plain slow tree waits memquery' 'plain house memquery'
+expect_tests named 'plain slow tree waits memquery unit_a' 'plain house memquery unit_a'
 try ci CI=1 "$bootstrap" test
-expect_tests ci 'plain house tree waits memquery' 'plain house memquery' 'plain house waits'
+expect_tests ci 'plain house tree waits memquery' 'plain house memquery unit_a' 'plain house waits unit_a'
+
+# A test that CI leaves out of dev, and asan lacks.
+sed -i /unit_a/d "$scratch/tree/build/asan/CTestTestfile.cmake"
+(try lost CI=1 "$bootstrap" test) >/dev/null && { echo 'a test that does not run is not missed'; exit 1; }
+expect lost 'asan runs: unit_a'
