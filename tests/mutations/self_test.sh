@@ -3,6 +3,7 @@
 # self_test.sh RUN: run.sh on a tree of three files. One change is noticed, one survives, one does not
 # build, and one is for a test that fails anyway; none ends the run.
 set -eu
+unset MUTATIONS_LIST MUTATIONS_WORK # of a run that this test is one of the tests of
 command -v git >/dev/null || { echo 'SKIP git is not here'; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
