@@ -26,7 +26,8 @@ struct msp_bootstrap {
     /* MEMSPAN_ERR_OFF when the process was not started this way. */
     memspan_status_t (*open)(struct msp_bootstrap_job *job_p);
     memspan_status_t (*put)(const char *key, const void *data, size_t size_bytes);
-    /* Every put before it is seen by every get after it; all PEs of the job call. */
+    /* Every put before it is seen by every get after it; all PEs of the job call.
+     * MEMSPAN_ERR_OFF: the launcher serves no more. */
     memspan_status_t (*barrier)(void);
     /* The same for the PEs that open() has put into local_pes; they alone call. */
     memspan_status_t (*node_barrier)(void);

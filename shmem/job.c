@@ -243,12 +243,20 @@ static memspan_status_t come_up(void)
     return status;
 }
 
+/* As PEs of one team: control memory is open. */
+static void synchronise(void)
+{
+    if (msp_team_job()->size > 0) {
+        msp_collective_sync(msp_team_job());
+    }
+}
+
 static void come_down(void)
 {
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();
-    msp_transport_close();
+    msp_transport_close(synchronise);
     if (msp_job.bootstrap != NULL) {
         msp_job.bootstrap->close();
         msp_job.bootstrap = NULL;

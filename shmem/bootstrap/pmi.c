@@ -11,6 +11,7 @@
 #include "shmem/bootstrap/sources.h"
 #include "shmem/option.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -454,11 +455,18 @@ static memspan_status_t connect_launcher(void)
         pmi.fd = -1;
         return memspan_error(MEMSPAN_ERR_OFF, "PMI_FD, PMI_RANK and PMI_SIZE name no connection");
     }
+    /* MPI_Finalize() closes the launcher's, and another file may get the number. */
+    pmi.fd = fcntl(pmi.fd, F_DUPFD_CLOEXEC, 3);
+    if (pmi.fd < 0) {
+        return memspan_error(MEMSPAN_ERR_LIMIT, "no descriptor for the launcher's connection (%s)",
+                             strerror(errno));
+    }
     status = greet();
     if ((status == MEMSPAN_OK) && ((atexit(disconnect) != 0) || (at_quick_exit(disconnect) != 0))) {
         status = memspan_error(MEMSPAN_ERR_NO_MEMORY, "the end of the program cannot be watched");
     }
     if (status != MEMSPAN_OK) {
+        close(pmi.fd);
         pmi.fd = -1;
     }
     return status;

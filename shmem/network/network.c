@@ -282,13 +282,15 @@ static void close_driver(void)
 
 /* A PE that has closed looks to the others like one that has failed: they expect it from here on.
  * Until all are here, each one serves the others. */
-static void close_all(void)
+static bool leave(void)
 {
+    memspan_status_t status;
+
     atomic_store(&msp_network.is_closing, true);
     msp_bootstrap_watch = msp_network_alive_look;
-    (void)msp_job.bootstrap->barrier();
+    status              = msp_job.bootstrap->barrier();
     msp_bootstrap_watch = NULL;
-    close_driver();
+    return status != MEMSPAN_ERR_OFF;
 }
 
 static memspan_status_t open_all(void)
@@ -330,7 +332,8 @@ static memspan_status_t open_all(void)
 struct msp_transport msp_transport_network = {
     .name             = "network",
     .open             = open_all,
-    .close            = close_all,
+    .leave            = leave,
+    .close            = close_driver,
     .segment_register = msp_network_region_add,
     .segment_release  = release_segment,
     .context_open     = msp_network_stream_open,

@@ -31,10 +31,14 @@ memspan_status_t msp_transport_open(void)
     return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
-void msp_transport_close(void)
+void msp_transport_close(void (*synchronise)(void))
 {
     if (msp_job.transport != NULL) {
         msp_job.transport->order(msp_context_internal(), true);
+        if (!msp_job.transport->leave()) {
+            synchronise();
+            msp_job.transport->order(msp_context_internal(), true);
+        }
         msp_job.transport->close();
     }
     msp_job.transport = NULL;

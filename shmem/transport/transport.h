@@ -117,6 +117,8 @@ struct msp_transport {
     bool is_uncounted; /* progress() may store what another thread of this PE waits for, likewise */
     /* Start, on every PE; no PE of the job has operations outstanding at its end. */
     memspan_status_t (*open)(void);
+    /* Peers may end from here on. True when the launcher's barrier has shown that all expect it. */
+    bool (*leave)(void);
     void (*close)(void);
     /* This PE's copy may be reached from now on; no peer uses it any more. */
     memspan_status_t (*segment_register)(unsigned segment);
@@ -140,7 +142,8 @@ struct msp_transport {
 
 /* Opens the transport to other hosts, where there are any. Every PE of the job calls both. */
 memspan_status_t msp_transport_open(void);
-void msp_transport_close(void);
+/* @p synchronise: a barrier of all PEs by the transport, for a launcher that serves no more. */
+void msp_transport_close(void (*synchronise)(void));
 
 /* The place of @p address in @p pe's copy. Fatal, with the name of the call, when the address, the
  * size, the PE or its team is wrong, or nothing reaches it. */
