@@ -55,7 +55,8 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # find_package(memspan CONFIG): the targets memspan::memspan and memspan::shmem.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/memspan)
 configure_package_config_file(cmake/memspan-config.cmake.in
-  ${PROJECT_BINARY_DIR}/memspan-config.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/memspan-config.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/memspan-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/memspan-config.cmake
@@ -77,6 +78,8 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
            OUTPUT_VARIABLE MEMSPAN_PC_LIBDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
            OUTPUT_VARIABLE MEMSPAN_PC_INCLUDEDIR)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}"
+           OUTPUT_VARIABLE MEMSPAN_PC_DATADIR)
 # A program starts from wherever the libraries are; below /usr the loader finds them itself.
 set(MEMSPAN_PC_RUN_PATH "")
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")

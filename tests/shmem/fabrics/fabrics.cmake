@@ -50,7 +50,7 @@ endfunction()
 # What CI has time for: every kind of operation over TCP, the rest once.
 set(ci_tcp "^shmem-(rma|rows|unquiet|many-contexts|order|once|process|leaves|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|edges|offload-mapped|killed)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
-set(ci_two_hosts "^shmem-(once|process|counters)$")
+set(ci_two_hosts "^shmem-(once|process|counters|fortran-stencil)$")
 set(ci_judge_ordered "^shmem-(rma|rows|quiets|order|many-contexts|lock|edges)$")
 set(ci_judge_others "^shmem-edges$")
 # What is not of the order of operations, or has a twin that differs in something else.

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the module memspan has beyond the headers: strings, and memory for Fortran pointers."""
+
+KINDS = (("integer(c_int8_t)", "i1", 1), ("integer(c_int16_t)", "i2", 2),
+         ("integer(c_int32_t)", "i4", 4), ("integer(c_int64_t)", "i8", 8),
+         ("real(c_float)", "r4", 4), ("real(c_double)", "r8", 8),
+         ("complex(c_float_complex)", "z4", 8), ("complex(c_double_complex)", "z8", 16),
+         ("logical", "l4", 4), ("logical(c_bool)", "l1", 1))
+RANKS = range(1, 8)
+
+DECLARATIONS = """\
+interface
+function c_strlen(text) bind(c, name="strlen") result(answer)
+import
+type(c_ptr), value :: text
+integer(c_size_t) :: answer
+end function
+end interface
+interface memspan_string
+module procedure memspan_string_at, memspan_string_in
+end interface
+private :: c_strlen, memspan_string_at, memspan_string_in, memspan_block, memspan_status_of"""
+
+HELPERS = """
+! The text at a C string; "" where there is none.
+function memspan_string_at(address) result(text)
+type(c_ptr), intent(in) :: address
+character(len=:), allocatable :: text
+character(kind=c_char), pointer :: letters(:)
+text = ""
+if (.not. c_associated(address)) return
+call c_f_pointer(address, letters, [c_strlen(address)])
+text = memspan_string_in(letters)
+end function
+
+! The text in a C array, up to its null.
+function memspan_string_in(letters) result(text)
+character(kind=c_char), intent(in) :: letters(:)
+character(len=:), allocatable :: text
+integer :: length, at
+do length = 0, size(letters) - 1
+if (letters(length + 1) == c_null_char) exit
+end do
+allocate(character(len=length) :: text)
+do at = 1, length
+text(at:at) = letters(at)
+end do
+end function
+
+! Memory for so many elements, or null. A product beyond 64 bits is -1, more than any memory.
+function memspan_block(extents, element_bytes, allocator, stat) result(address)
+integer(c_int64_t), intent(in) :: extents(:)
+integer(c_int64_t), intent(in) :: element_bytes
+type(memspan_allocator_h), intent(in) :: allocator
+integer(c_int), intent(out), optional :: stat
+type(c_ptr) :: address
+integer(c_int64_t) :: bytes
+integer :: i
+bytes = element_bytes
+do i = 1, size(extents)
+if (any(extents == 0)) then
+bytes = 1
+else if (bytes < 0 .or. extents(i) > huge(bytes) / max(bytes, 1_c_int64_t)) then
+bytes = -1
+else
+bytes = bytes * extents(i)
+end if
+end do
+address = memspan_alloc(allocator, bytes)
+if (present(stat)) stat = memspan_status_of(address)
+end function
+
+! MEMSPAN_OK, or where there is no memory the calling thread's last error.
+function memspan_status_of(address) result(status)
+type(c_ptr), intent(in) :: address
+integer(c_int) :: status
+type(memspan_error_t), pointer :: error
+status = MEMSPAN_OK
+if (c_associated(address)) return
+call c_f_pointer(memspan_error_last(), error)
+status = error%status
+end function"""
+
+ALLOCATE = """
+subroutine {name}(x, shape, allocator, stat)
+{kind}, pointer, intent(out) :: x({colons})
+integer({shape_kind}), intent(in) :: shape({rank})
+type(memspan_allocator_h), intent(in) :: allocator
+integer(c_int), intent(out), optional :: stat
+type(c_ptr) :: address
+nullify(x)
+address = memspan_block(max(int(shape, c_int64_t), 0_c_int64_t), {bytes}_c_int64_t, &
+    allocator, stat)
+if (c_associated(address)) call c_f_pointer(address, x, max(shape, 0_{shape_kind}))
+end subroutine"""
+
+DEALLOCATE = """
+subroutine {name}(x, stat)
+{kind}, pointer, intent(inout) :: x({colons})
+integer(c_int), intent(out), optional :: stat
+integer(c_int) :: status
+status = MEMSPAN_OK
+if (associated(x)) status = memspan_free(c_loc(x))
+if (status == MEMSPAN_OK) nullify(x)
+if (present(stat)) stat = status
+end subroutine"""
+
+
+def memory_helpers():
+    return HELPERS.splitlines()
+
+
+def memory_procedures():
+    """Declarations and procedures of memspan_allocate and memspan_deallocate, for all types."""
+    bodies, generic = [], {"memspan_allocate": [], "memspan_deallocate": []}
+
+    def add(base, suffix, template, **values):
+        name = base + suffix
+        generic[base].append(name)
+        bodies.extend(template.format(name=name, **values).splitlines())
+
+    for kind, suffix, size in KINDS:
+        for rank in RANKS:
+            values = dict(kind=kind, bytes=size, rank=rank, colons=",".join(":" * rank))
+            name = "_%s_%d" % (suffix, rank)
+            add("memspan_allocate", name, ALLOCATE, shape_kind="c_int", **values)
+            add("memspan_allocate", name + "_8", ALLOCATE, shape_kind="c_int64_t", **values)
+            add("memspan_deallocate", name, DEALLOCATE, **values)
+    declarations = DECLARATIONS.splitlines()
+    for name, procedures in generic.items():
+        declarations += ["interface " + name, *("module procedure " + one for one in procedures),
+                         "end interface", "private :: " + ", ".join(procedures)]
+    return declarations, bodies
