@@ -9,6 +9,7 @@ program allocators
     type(memspan_trait_t) :: traits(4)
     type(memspan_allocator_info_t) :: info
     type(memspan_space_info_t) :: space_info
+    type(memspan_device_info_t) :: host
     type(memspan_allocator_stats_t) :: stats
     type(memspan_error_t), pointer :: error
     type(c_ptr) :: block
@@ -24,6 +25,11 @@ program allocators
     status = memspan_space_describe(space, space_info)
     call check(status == MEMSPAN_OK, "its description")
     call check(memspan_string(space_info%name) == "default", "its name")
+
+    status = memspan_device_describe(MEMSPAN_HOST, host)
+    call check(status == MEMSPAN_OK .and. host%capacity_bytes > 0, "the host")
+    call check(all(shape(host%kind_note) == [128, MEMSPAN_KIND_COUNT]), "an array of strings")
+    call check(len(memspan_string(host%kind_note(:, MEMSPAN_KIND_HOST + 1))) > 0, "one of them")
 
     status = memspan_trait_parse("alignment=256,pool_size=64k,fallback=null_fb" // c_null_char, &
         traits, 4_c_size_t, count)
