@@ -302,7 +302,6 @@ static void *allocate_and_report(struct msp_allocator *a, struct ask *ask)
     void *address                = allocate((placed != NULL) ? placed : a, ask);
 
     msp_allocator_release(placed);
-
     if (MSP_UNLIKELY(msp_watching()) && (address != NULL)) {
         msp_watch_allocated(address);
     }
@@ -402,10 +401,7 @@ static void *allocate_zeroed(struct msp_allocator *a, size_t align_bytes, size_t
         return NULL;
     }
     if (__builtin_mul_overflow(count, size_bytes, &ask.size_bytes)) {
-        /* Fails like any request that cannot be satisfied: the fallback decides between NULL and
-         * the end.
-         */
-        ask.size_bytes = SIZE_MAX;
+        ask.size_bytes = SIZE_MAX; /* cannot be satisfied: the fallback decides */
     }
     return allocate_and_report(a, &ask);
 }
@@ -516,6 +512,13 @@ memspan_status_t memspan_free(void *pointer)
         msp_block_refused(pointer, "free");
     }
     return status;
+}
+
+memspan_status_t memspan_free_sized(memspan_allocator_h handle, void *pointer, size_t size_bytes)
+{
+    (void)handle;
+    (void)size_bytes;
+    return memspan_free(pointer);
 }
 
 bool msp_pointer_is_ours(const void *pointer)

@@ -105,6 +105,14 @@ MEMSPAN_API void *memspan_realloc(memspan_allocator_h allocator, void *pointer, 
  * Source: omp_free, OpenMP 5.0 §3.7.7, 6.0 §27.12. */
 MEMSPAN_API memspan_status_t memspan_free(void *pointer);
 
+/** memspan_free() in the form of callbacks that get a context and a size, as NumPy's
+ * (PyDataMemAllocator): memspan_alloc(), memspan_calloc() and memspan_realloc() are the other
+ * three, with the allocator as context. The address decides: @p allocator and @p size_bytes have no
+ * effect.
+ * Errors: MEMSPAN_ERR_NOT_FOUND, MEMSPAN_ERR_DRIVER, as memspan_free(). */
+MEMSPAN_API memspan_status_t memspan_free_sized(memspan_allocator_h allocator, void *pointer,
+                                                size_t size_bytes);
+
 /** An allocator's request and its result. Set struct_size first. */
 typedef struct memspan_allocator_info {
     size_t struct_size; /**< in: sizeof(memspan_allocator_info_t) */

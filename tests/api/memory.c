@@ -160,3 +160,28 @@ Test(memory, transfers_that_are_refused)
     REFUSED(memspan_kernel_launch(MEMSPAN_HOST, &call), MEMSPAN_ERR_INVALID, "");
     DONE(memspan_free(block));
 }
+
+/* Callbacks of the form that NumPy takes (NEP 49), called as it calls them: with a context. */
+Test(memory, callbacks_with_a_context)
+{
+    void *(*take)(memspan_allocator_h, size_t)                    = memspan_alloc;
+    void *(*take_zeroed)(memspan_allocator_h, size_t, size_t)     = memspan_calloc;
+    void *(*resize)(memspan_allocator_h, void *, size_t)          = memspan_realloc;
+    memspan_status_t (*give)(memspan_allocator_h, void *, size_t) = memspan_free_sized;
+    memspan_allocator_h allocator                                 = MEMSPAN_ALLOCATOR_NULL;
+    memspan_allocator_stats_t stats                               = {.struct_size = sizeof(stats)};
+    void *block;
+
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator));
+    block = resize(allocator, take(allocator, 100), 1 << 20);
+    cr_assert_not_null(block);
+    DONE(give(allocator, block, 1));
+    block = take_zeroed(allocator, 10, 10);
+    cr_assert_eq(memcmp(block, (char[100]){0}, 100), 0);
+    DONE(give(MEMSPAN_ALLOCATOR_NULL, block, 100));
+    REFUSED(give(allocator, block, 100), MEMSPAN_ERR_NOT_FOUND, "");
+    DONE(give(allocator, NULL, 0));
+    DONE(memspan_allocator_get_stats(allocator, &stats));
+    cr_expect_eq(stats.live_count, 0);
+    DONE(memspan_allocator_destroy(allocator));
+}
