@@ -103,7 +103,8 @@ static void find_unknown(void)
         char name[64];
 
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(entry, "="), entry);
-        if ((strncmp(name, others, sizeof(others) - 1) == 0) || (msp_option_find(name) >= 0)) {
+        if ((strncmp(name, others, sizeof(others) - 1) == 0) || (msp_option_find(name) >= 0) ||
+            (strcmp(name, "MEMSPAN_LIBRARY") == 0)) { /* of the Python module */
             continue;
         }
         nearest = msp_text_nearest(name, row_name);

@@ -21,7 +21,7 @@ sources() {
 
 scripts() {
     find CMakeLists.txt .ci core include backends shmem cmd bench tests cmake -type f \
-        \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -path .ci/run -o -name bootstrap \)
+        \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -name '*.py' -o -path .ci/run -o -name bootstrap \)
 }
 
 # licensed LINES: the files named on standard input have the licence in the first so many lines.
@@ -48,7 +48,7 @@ xargs awk -v lines_max="$lines_max" '
     END { exit bad }' <"$scratch" || bad=1
 scripts >"$scratch"
 licensed 2 <"$scratch"
-if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.cmake' \
+if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.py' --include='*.cmake' \
     --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
     complain 'space at the end of a line'
 fi

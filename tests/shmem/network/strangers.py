@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """strangers.py OSHRUN PROGRAM DRIVER COUNT: COUNT connections of strangers to the ports of a running job over
 DRIVER (tcp, ucx, ofi): silent, slow, partial, reset, random bytes, greetings that are wrong, and well-formed
-messages of the driver's library with forged ones of ours inside, of every kind. The job must end as if nobody had
+messages of the driver's library with forged ones of ours inside, of every kind. The job must end as if no one had
 connected, and each PE must have said that it dropped some: else the attack has not reached it. The whole: COUNT 10000.
 
 UCX and libfabric greet anyone, so forged messages follow a valid greeting of theirs. Over tcp a valid greeting needs

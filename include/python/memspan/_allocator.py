@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Allocators."""
+
+import ctypes
+
+from ._block import Block, View
+from ._library import Access, Error, HOST, c, check, describe
+from ._space import Space, parse_traits
+
+
+class Allocator:
+    """A memory space with traits. Its blocks, and arrays that it gave memory, keep it alive."""
+
+    _destroy = staticmethod(c.memspan_allocator_destroy)  # at the end of Python, too
+    handle = None
+
+    def __init__(self, space=None, traits="", **more):
+        space = space or Space()
+        self._make(c.memspan_allocator_create, space.handle, traits, more)
+
+    def _make(self, function, base, traits, more):
+        handle = ctypes.c_void_p()
+        self._kept = list(more.values())  # an allocator that is the fallback
+        check(function(base, *parse_traits(traits, more), ctypes.byref(handle)))
+        self.handle = handle.value
+
+    @classmethod
+    def at(cls, handle):
+        """The allocator of a handle that something else owns, a predefined one for example."""
+        allocator = cls.__new__(cls)
+        allocator.handle, allocator._destroy = handle, lambda handle: None
+        allocator.describe()
+        return allocator
+
+    def derive(self, traits="", **more):
+        """An allocator with the traits of this one, some of them replaced."""
+        derived = Allocator.__new__(Allocator)
+        derived._make(c.memspan_allocator_derive, self.handle, traits, more)
+        derived._kept.append(self)
+        return derived
+
+    def __del__(self):
+        if self.handle is not None:
+            self._destroy(self.handle)
+
+    def __repr__(self):
+        info = self.describe()
+        return f"<memspan.Allocator {info.name or hex(self.handle)}: {info.kind_given}>"
+
+    def describe(self):
+        return describe(c.memspan_allocator_describe, self.handle)
+
+    def why(self):
+        """Why this kind of memory is given, in a sentence."""
+        return self.describe().why
+
+    def space(self):
+        return Space.at(self.describe().space)
+
+    def reach(self, device=HOST):
+        """How a device reaches the memory."""
+        return describe(c.memspan_allocator_reach, self.handle, int(device))
+
+    def require_host(self):
+        if self.reach(HOST).access < Access.FAULT:
+            raise Error.of_host(self.why())
+
+    def stats(self):
+        return describe(c.memspan_allocator_get_stats, self.handle)
+
+    @property
+    def name(self):
+        return self.describe().name
+
+    @name.setter
+    def name(self, text):
+        check(c.memspan_allocator_set_name(self.handle, text.encode()))
+
+    def block(self, size, align=16, traits="", **more):
+        """A block of bytes, not zeroed; with traits of its own, where some are given."""
+        return Block(self, size, align, traits, more)
+
+    def empty(self, shape, dtype="f8"):
+        """An array, not zeroed: a view of a block of its own."""
+        view = View(self, None, dtype, shape)  # for its size
+        return Block(self, view.nbytes).view(dtype, shape)
