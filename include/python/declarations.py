@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """declarations.py COMPILER INCLUDE-FOLDER memspan|shmem: the C interface for ctypes, from headers.
 
