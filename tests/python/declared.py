@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""declared.py COMPILER SOURCES: what the module declares is what the headers say today. The compiler
+"""declared.py COMPILER SOURCES: what the module declares is what the headers say. The compiler
 compares the size of each structure, the place and size of each member, the value of each constant.
 """
 

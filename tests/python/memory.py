@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Devices, spaces, allocators, blocks and their exports, without numpy; on emulated devices, too."""
+"""Devices, spaces, allocators, blocks and exports, without numpy; on emulated devices, too."""
 
 import ctypes
 import gc
@@ -125,6 +125,11 @@ def on_host():
     assert memspan.why(block.address + 5) == block.why()
     assert allocator.derive(alignment=64).describe().align_bytes == 64
     assert block.owner is spare and block.view("f8").block is block
+    traits = memspan.Traits("alignment=4k", pinned=True)
+    assert list(traits) == [("alignment", 4096), ("pinned", 1)]
+    assert space.plan(traits, pool_size=10).kind_given == Kind.HOST_PINNED
+    assert str(memspan.Traits(traits, preferred_device=HOST)).endswith("preferred_device=host")
+    assert allocator.block(100, traits="alignment=8k").address % 8192 == 0
     refused(lambda: space.allocator(pinnd=True), words="pinned", status=Status.ERR_INVALID)
     refused(lambda: memspan.Space(77), words="77", status=Status.ERR_NOT_FOUND)
     refused(lambda: memspan.pointer_describe(4096), status=Status.ERR_NOT_FOUND)

@@ -19,7 +19,7 @@ from ._block import Block, View, copy, pointer_describe, pointer_reach, why
 from ._device import Device, backends, devices, numa_nodes
 from ._library import Access, Coherence, Error, HOST, Kind, NumaNodeKind, Status, c, check
 from ._numpy import numpy
-from ._space import Space
+from ._space import Space, Traits
 
 
 def version():

@@ -5,7 +5,7 @@ import ctypes
 
 from ._block import Block, View
 from ._library import Access, Error, HOST, c, check, describe
-from ._space import Space, parse_traits
+from ._space import Space, Traits
 
 
 class Allocator:
@@ -20,8 +20,8 @@ class Allocator:
 
     def _make(self, function, base, traits, more):
         handle = ctypes.c_void_p()
-        self._kept = list(more.values())  # an allocator that is the fallback
-        check(function(base, *parse_traits(traits, more), ctypes.byref(handle)))
+        self.traits = Traits(traits, **more)
+        check(function(base, self.traits.array, self.traits.count, ctypes.byref(handle)))
         self.handle = handle.value
 
     @classmethod
@@ -36,7 +36,7 @@ class Allocator:
         """An allocator with the traits of this one, some of them replaced."""
         derived = Allocator.__new__(Allocator)
         derived._make(c.memspan_allocator_derive, self.handle, traits, more)
-        derived._kept.append(self)
+        derived.base = self  # whose fallback it has
         return derived
 
     def __del__(self):

@@ -7,7 +7,7 @@ from functools import cached_property
 from . import _dlpack
 from ._device import Device, devices
 from ._library import Access, Error, HOST, Kind, c, check, describe
-from ._space import parse_traits
+from ._space import Traits
 
 _FORMATS = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I",
             "i8": "q", "u8": "Q", "f4": "f", "f8": "d"}
@@ -214,8 +214,8 @@ class Block(Memory):
             raise ValueError(f"a block has at least a byte, not {size}")
         _dlpack.sweep()
         if traits or more:
-            given = parse_traits(traits, more or {})
-            address = c.memspan_alloc_with(allocator.handle, size, *given)
+            asked = Traits(traits, **(more or {}))
+            address = c.memspan_alloc_with(allocator.handle, size, asked.array, asked.count)
         else:
             address = c.memspan_aligned_alloc(allocator.handle, align, size)
         if address is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory spaces and the text of traits."""
+"""Memory spaces, and traits of allocators."""
 
 import ctypes
 
@@ -15,14 +15,30 @@ def _word(value):
     return str(value)
 
 
-def parse_traits(text, more):
-    """(array, count) of "pinned=true,alignment=64" and of keywords with the same names."""
-    text = ",".join(filter(None, [text, *(f"{key}={_word(value)}" for key, value in more.items())]))
-    traits = (c.memspan_trait_t * (text.count(",") + 1))()
-    count = ctypes.c_size_t()
-    if text:
-        check(c.memspan_trait_parse(text.encode(), traits, len(traits), ctypes.byref(count)))
-    return traits, count.value
+class Traits:
+    """Traits of an allocator: Traits("alignment=64", pinned=True). Their text takes their place."""
+
+    def __init__(self, text="", **more):
+        self.kept = text, list(more.values())  # an allocator that is the fallback
+        words = [str(text), *(f"{key}={_word(value)}" for key, value in more.items())]
+        self.text = ",".join(filter(None, words))
+        self.array = (c.memspan_trait_t * (self.text.count(",") + 1))()
+        count = ctypes.c_size_t()
+        if self.text:
+            check(c.memspan_trait_parse(self.text.encode(), self.array, len(self.array),
+                                        ctypes.byref(count)))
+        self.count = count.value
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"<memspan.Traits {self.text}>"
+
+    def __iter__(self):
+        """(key, value), the value as a number."""
+        for trait in self.array[:self.count]:
+            yield c.memspan_trait_key_text(trait.key).decode(), trait.value
 
 
 class Space:
@@ -79,7 +95,8 @@ class Space:
 
     def plan(self, traits="", **more):
         """What an allocator of these traits would give, and why, without making it."""
-        return describe(c.memspan_allocator_plan, self.handle, *parse_traits(traits, more))
+        asked = Traits(traits, **more)
+        return describe(c.memspan_allocator_plan, self.handle, asked.array, asked.count)
 
     def allocator(self, traits="", **more):
         """An allocator: space.allocator("memory_access=managed", pinned=True)."""
