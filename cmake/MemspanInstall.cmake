@@ -51,7 +51,6 @@ install(CODE "
   list(TRANSFORM made PREPEND \"\${folder}/\")
   list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${made}) # of install_manifest.txt, for uninstalling")
 # Debian's folder of modules, of every Python 3.
-set(MEMSPAN_PYTHON_DIR lib/python3/dist-packages CACHE STRING "where the Python module is installed")
 install(DIRECTORY include/python/memspan DESTINATION ${MEMSPAN_PYTHON_DIR}
         FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
