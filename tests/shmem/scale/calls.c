@@ -368,33 +368,37 @@ static bool alltoalls_check(int pe)
 #define UNIFORM   .is_uniform = true
 
 const struct call calls[] = {
-    {"barrier", "", 2, INT_MAX, 0, .run = sync_run, UNIFORM},
-    {"vote", "", 2, INT_MAX, 8, .run = vote_run, .prepare = vote_prepare, .check = vote_check,
+    {"barrier", "", 2, INT_MAX, 0, 0, .run = sync_run, UNIFORM},
+    {"vote", "", 2, INT_MAX, 8, 0, .run = vote_run, .prepare = vote_prepare, .check = vote_check,
      UNIFORM},
-    {"broadcast", "", 2, INT_MAX, 8, BROADCAST, UNIFORM},
-    {"broadcast", "broadcast=scatter", 3, 256, 65472, BROADCAST, .rounds = CALL_TWO, WIDE},
-    {"reduce", "", 2, INT_MAX, 16, REDUCE, .rounds = CALL_FOLD, UNIFORM},
-    {"reduce", "reduce=doubling", 2, INT_MAX, 1024, REDUCE, .rounds = CALL_FOLD, UNIFORM},
-    {"reduce", "reduce=doubling", 2, PIECES_GROUPS, 12288, REDUCE, .rounds = CALL_FOLD,
+    {"broadcast", "", 2, INT_MAX, 8, 0, BROADCAST, UNIFORM},
+    {"broadcast", "broadcast=scatter", 3, 256, 65472, 0, BROADCAST, .rounds = CALL_TWO, WIDE},
+    {"reduce", "", 2, INT_MAX, 16, 0, REDUCE, .rounds = CALL_FOLD, UNIFORM},
+    {"reduce", "reduce=doubling", 2, INT_MAX, 1024, 0, REDUCE, .rounds = CALL_FOLD, UNIFORM},
+    {"reduce", "reduce=doubling", 2, PIECES_GROUPS, 12288, 0, REDUCE, .rounds = CALL_FOLD,
      .is_piped = true},
-    {"reduce", "reduce=gather", 2, 1024, 64, REDUCE, UNIFORM},
-    {"reduce", "reduce=scatter", 2, 256, 65536, REDUCE, .rounds = CALL_TWO, WIDE, .is_piped = true},
-    {"scan", "scan=gather", 2, 1024, 16, SCAN, UNIFORM},
-    {"scan", "scan=doubling", 2, INT_MAX, 16, INSCAN, .rounds = CALL_SCAN, UNIFORM},
-    {"scan", "scan=doubling", 2, PIECES_GROUPS, 1024, SCAN, .rounds = CALL_SCAN, UNIFORM},
-    {"fcollect", "", 2, GATHERED_GROUPS, 8, FCOLLECT, UNIFORM},
-    {"fcollect", "fcollect=pairwise", 2, INT_MAX, 8, FCOLLECT, .rounds = CALL_ONE, WIDE, UNIFORM},
-    {"collect", "", 2, GATHERED_GROUPS / 2, 8, COLLECT, UNIFORM},
-    {"collect", "", 2, 256, LARGE_BYTES, COLLECT, .rounds = CALL_SCAN, WIDE, .has_sizes = true},
-    {"collect", "collect=pairwise", 2, INT_MAX, 8, COLLECT, .rounds = CALL_SCAN, WIDE},
-    {"alltoall", "alltoall=leaders", 2, GATHERED_GROUPS / 2, 8, ALLTOALL, .rounds = CALL_ONE, WIDE,
+    {"reduce", "reduce=gather", 2, 1024, 64, 64, REDUCE, UNIFORM},
+    {"reduce", "reduce=scatter", 2, 256, 65536, 0, REDUCE, .rounds = CALL_TWO, WIDE,
+     .is_piped = true},
+    {"scan", "scan=gather", 2, 1024, 16, 64, SCAN, UNIFORM},
+    {"scan", "scan=doubling", 2, INT_MAX, 16, 0, INSCAN, .rounds = CALL_SCAN, UNIFORM},
+    {"scan", "scan=doubling", 2, PIECES_GROUPS, 1024, 0, SCAN, .rounds = CALL_SCAN, UNIFORM},
+    {"fcollect", "", 2, GATHERED_GROUPS, 8, 8, FCOLLECT, UNIFORM},
+    {"fcollect", "fcollect=pairwise", 2, INT_MAX, 8, 0, FCOLLECT, .rounds = CALL_ONE, WIDE,
      UNIFORM},
-    {"alltoall", "alltoall=bruck", 2, 1024, 8, ALLTOALL, UNIFORM},
-    {"alltoall", "alltoall=bruck", 2, 4096, 2, ALLTOALL, UNIFORM},
-    {"alltoall", "alltoall=pairwise", 2, INT_MAX, 8, ALLTOALL, .rounds = CALL_ONE, WIDE, UNIFORM},
-    {"alltoalls", "alltoalls=leaders", 2, GATHERED_GROUPS / 2, 8, ALLTOALLS, .rounds = CALL_ONE,
+    {"collect", "", 2, GATHERED_GROUPS / 2, 8, 256, COLLECT, UNIFORM},
+    {"collect", "", 2, 256, LARGE_BYTES, 256 + LARGE_BYTES, COLLECT, .rounds = CALL_SCAN, WIDE,
+     .has_sizes = true},
+    {"collect", "collect=pairwise", 2, INT_MAX, 8, 64 + 8, COLLECT, .rounds = CALL_SCAN, WIDE},
+    {"alltoall", "alltoall=leaders", 2, GATHERED_GROUPS / 2, 8, 0, ALLTOALL, .rounds = CALL_ONE,
+     WIDE, UNIFORM},
+    {"alltoall", "alltoall=bruck", 2, 1024, 8, 0, ALLTOALL, UNIFORM},
+    {"alltoall", "alltoall=bruck", 2, 4096, 2, 0, ALLTOALL, UNIFORM},
+    {"alltoall", "alltoall=pairwise", 2, INT_MAX, 8, 0, ALLTOALL, .rounds = CALL_ONE, WIDE,
+     UNIFORM},
+    {"alltoalls", "alltoalls=leaders", 2, GATHERED_GROUPS / 2, 8, 0, ALLTOALLS, .rounds = CALL_ONE,
      WIDE, UNIFORM, .is_piped = true},
-    {"alltoalls", "alltoalls=pairwise", 2, INT_MAX, 8, ALLTOALLS, WIDE},
+    {"alltoalls", "alltoalls=pairwise", 2, INT_MAX, 8, 0, ALLTOALLS, WIDE},
 };
 const int call_count = (int)(sizeof calls / sizeof calls[0]);
 
@@ -451,6 +455,15 @@ uint64_t call_least_bytes(void)
             (call_now->run == alltoalls_run))
                ? (others * call_now->bytes)
                : call_now->bytes;
+}
+
+uint64_t call_most_bytes(uint64_t messages)
+{
+    uint64_t blocks =
+        (strstr(call_now->rule, "bruck") != NULL) ? (((uint64_t)tape.pes + 1) / 2) : 1;
+
+    return (call_now->block != 0) ? (((uint64_t)tape.pes - 1) * call_now->block)
+                                  : (messages * blocks * call_now->bytes);
 }
 
 int call_most_rounds(void)

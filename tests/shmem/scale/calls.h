@@ -21,6 +21,7 @@ struct call {
     int least_groups;
     int most_groups;
     size_t bytes; /* of a PE's part */
+    size_t block; /* that a PE sends for each other one, at most; 0: so many in each message */
     void (*run)(struct msp_team *team);
     /* Before and after a PE's run; false: the result is wrong. NULL: there is none. */
     void (*prepare)(int pe);
@@ -46,6 +47,8 @@ void calls_close(void);
 int call_root(void);
 /* Bytes that a PE receives at least. */
 uint64_t call_least_bytes(void);
+/* Bytes that a PE sends in so many messages at most. */
+uint64_t call_most_bytes(uint64_t messages);
 /* Messages that depend on one another, at most, in each piece. */
 int call_most_rounds(void);
 

@@ -35,6 +35,12 @@ struct pe {
     uint64_t received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
+    struct { /* broadcasts, by counter: the last one, and exchanges begun then and the time before
+              */
+        uint32_t number;
+        uint32_t begun;
+        uint32_t begun_before;
+    } casts[TAPE_CASTS];
 };
 
 /* A group of several PEs. */
@@ -155,6 +161,7 @@ static void arrive(int pe, const struct tape_event *event, int depth, double tim
     struct cell *cell = &r.cells[at];
     struct pe *peer   = &r.pes[event->peer];
     int i             = r.place[event->peer];
+    uint32_t cast     = event->number % TAPE_CASTS;
 
     if ((cell->value != 0) && ((event->kind == TAPE_STORE) || (cell->number != event->number))) {
         tape_fail("PE %d overwrites flag %d of PE %d, exchange %u", pe, event->flag, event->peer,
@@ -164,6 +171,11 @@ static void arrive(int pe, const struct tape_event *event, int depth, double tim
         (clock_of(pe, i) < event->number - TAPE_TURNS + 2)) {
         tape_fail("PE %d sends into the inbox of exchange %u, in which PE %d may still be", pe,
                   event->number - TAPE_TURNS, event->peer);
+    }
+    if ((i >= 0) && tape_flag_is_cast(event->flag) && (event->number > TAPE_CASTS) &&
+        (clock_of(pe, i) < r.pes[pe].casts[cast].begun_before + 2)) {
+        tape_fail("PE %d counts for broadcast %u, and PE %d may still be in that before", pe,
+                  event->number, event->peer);
     }
     cell->value  = (event->kind == TAPE_ADD) ? (cell->value + event->value) : event->value;
     cell->number = event->number;
@@ -285,6 +297,17 @@ static bool step_on_host(int pe, const struct tape_event *event)
     return true;
 }
 
+static void note_cast(struct pe *self, const struct tape_event *event)
+{
+    uint32_t at = event->number % TAPE_CASTS;
+
+    if (self->casts[at].number != event->number) {
+        self->casts[at].begun_before = self->casts[at].begun;
+        self->casts[at].begun        = event->begun;
+        self->casts[at].number       = event->number;
+    }
+}
+
 static void go_on(int pe)
 {
     struct pe *self = &r.pes[pe];
@@ -298,6 +321,9 @@ static void go_on(int pe)
             self->is_first = false;
         }
         set_clock(pe, event->begun + 1);
+        if ((event->kind < TAPE_ARRIVE) && tape_flag_is_cast(event->flag)) {
+            note_cast(self, event);
+        }
         if (event->kind == TAPE_AWAIT) {
             is_done = await(pe, event);
         } else if (event->kind >= TAPE_ARRIVE) {

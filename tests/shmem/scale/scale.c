@@ -5,6 +5,7 @@
  *     values GROUPS...   the same, and the data of all messages, however many there are
  *     table              the same at 1,000, 10,000 and 100,000; prints the rows of shmem/SCALE.md
  *     turns              long sequences of calls: no inbox is sent to while it may be in use
+ *     limits             jobs and parts of many sizes: nothing is sent beyond an inbox
  *     wrong              one message of each collective is recorded wrong: that must be found
  */
 
@@ -112,6 +113,10 @@ static void check_limits(const struct replay_result *result)
     if ((tape.members == 1) && (result->least_bytes < call_least_bytes())) {
         tape_fail("a PE receives %llu bytes, not %llu", (unsigned long long)result->least_bytes,
                   (unsigned long long)call_least_bytes());
+    }
+    if ((tape.members == 1) && (result->sent_bytes > call_most_bytes(result->sent))) {
+        tape_fail("a PE sends %llu bytes, not %llu", (unsigned long long)result->sent_bytes,
+                  (unsigned long long)call_most_bytes(result->sent));
     }
 }
 
@@ -328,6 +333,73 @@ static void check_turns(int groups, int members, int missing)
     }
 }
 
+/* Broadcasts alone, which wait for one another only when their counters are used again. */
+static void run_broadcasts(struct msp_team *team)
+{
+    int i;
+
+    for (i = 0; i < 4 * TAPE_CASTS; i++) {
+        msp_hosts_broadcast(team, tape.dest, tape.source, 8, (i * 7) % team->size);
+    }
+}
+
+static void check_broadcasts(int groups, const char *rule)
+{
+    int pe;
+
+    call_now = &calls[0];
+    tape_job(groups, 1, 0, rule);
+    calls_open();
+    tape_rewind();
+    for (pe = 0; pe < tape.pes; pe++) {
+        tape_run(pe, run_broadcasts);
+    }
+    replay(REPLAY_ALL, -1, &network);
+    calls_close();
+}
+
+/* ---- limits ---- */
+
+/* Some PEs of jobs of many sizes, with parts of many: nothing is sent or written beyond a box. */
+static void check_limits_of(const struct call *call, int groups, int members)
+{
+    struct call varied = *call;
+
+    call_now = &varied;
+    tape_job(groups, members, 0, call->rule);
+    calls_open();
+    for (varied.bytes = 16; varied.bytes <= 40000; varied.bytes += varied.bytes / 16 * 16 / 2) {
+        tape_rewind();
+        tape_run(0, call->run);
+        tape_rewind();
+        tape_run(tape.pes - 1, call->run);
+    }
+    for (varied.bytes = 1; (varied.bytes < 16) && !call->is_wide && (call->bytes < 16);
+         varied.bytes++) {
+        tape_rewind();
+        tape_run(tape.pes / 2, call->run);
+    }
+    calls_close();
+}
+
+static void check_all_limits(void)
+{
+    static const int sizes[] = {1, 3, 64};
+    int groups;
+    int size;
+    int i;
+
+    for (i = 0; i < call_count; i++) {
+        for (size = 0; size < 3; size++) {
+            for (groups = 2; groups * sizes[size] < 12000; groups += 1 + (groups / 3)) {
+                if (groups >= calls[i].least_groups) {
+                    check_limits_of(&calls[i], groups, sizes[size]);
+                }
+            }
+        }
+    }
+}
+
 /* ---- wrong tapes ---- */
 
 /* How many messages PE @p pe sends in the call that has been recorded. */
@@ -433,6 +505,10 @@ int main(int argc, char **argv)
         check_turns(61, 1, 0);
         check_turns(64, 1, 0);
         check_turns(21, 3, 1);
+        check_broadcasts(61, "");
+        check_broadcasts(64, "broadcast=scatter");
+    } else if (strcmp(mode, "limits") == 0) {
+        check_all_limits();
     } else if (strcmp(mode, "wrong") == 0) {
         return check_faults();
     }

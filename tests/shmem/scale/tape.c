@@ -21,6 +21,7 @@ enum {
 };
 _Static_assert(ALL <= (int)TAPE_FLAG_MAX, "flags have numbers");
 _Static_assert((int)TAPE_TURNS == (int)MSP_EXCHANGE_TURNS, "turns");
+_Static_assert((int)TAPE_CASTS == (int)CASTS, "counters of broadcasts");
 
 struct tape tape;
 struct msp_job msp_job;
@@ -150,13 +151,13 @@ static void settle(void)
 static void check_place(const char *dest, size_t bytes, int flag)
 {
     const char *slot = msp_control_slot(msp_job.local_index);
-    const char *in   = boxes_of(&team)->in[turn_of_flag(flag)];
+    const char *in   = tape_flag_is_cast(flag) ? NULL : boxes_of(&team)->in[turn_of_flag(flag)];
 
     if ((bytes == 0) ||
         (!tape_flag_adds(flag) && (dest == (char *)line_at(flag)->data) && (bytes <= FEW_BYTES))) {
         return;
     }
-    if ((dest >= in) && (dest + bytes <= in + MSP_EXCHANGE_IN_BYTES)) {
+    if ((in != NULL) && (dest >= in) && (dest + bytes <= in + MSP_EXCHANGE_IN_BYTES)) {
         size_t end = (size_t)(dest + bytes - in);
 
         in_bytes = (end > in_bytes) ? end : in_bytes;
@@ -372,7 +373,13 @@ void msp_collective_sync(struct msp_team *of)
 
 void msp_peer_copy(void *to, const void *from, size_t size_bytes)
 {
-    if (to != from) {
+    const struct boxes *boxes = boxes_of(&team);
+    size_t at                 = (size_t)((char *)to - boxes->out[0]);
+
+    if ((at < sizeof boxes->out) &&
+        ((at % MSP_EXCHANGE_OUT_BYTES) + size_bytes > MSP_EXCHANGE_OUT_BYTES)) {
+        tape_fail("PE %d writes %zu bytes beyond its out box", team.pe, size_bytes);
+    } else if (to != from) {
         memmove(to, from, size_bytes);
     }
 }

@@ -20,7 +20,7 @@ enum tape_kind {
     TAPE_LEAVE,  /* msp_sync_release() */
 };
 
-enum { TAPE_TURNS = 4, TAPE_FLAG_MAX = 128 };
+enum { TAPE_TURNS = 4, TAPE_CASTS = 16, TAPE_FLAG_MAX = 128 };
 
 struct tape_event {
     enum tape_kind kind;
