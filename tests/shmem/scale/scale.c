@@ -2,7 +2,7 @@
 /* scale.c: the collectives between up to 100,000 groups, on a tape (tape.h).
  *
  *     check GROUPS...    every collective, with groups of one PE, and up to 1,024 of three
- *     values GROUPS...   the same, and the data of all messages, however many there are
+ *     values GROUPS...   the same, and the data of up to 400 MiB of messages
  *     table              the same at 1,000, 10,000 and 100,000; prints the rows of shmem/SCALE.md
  *     turns              long sequences of calls: no inbox is sent to while it may be in use
  *     limits             jobs and parts of many sizes: nothing is sent beyond an inbox
@@ -18,12 +18,13 @@
 #include <string.h>
 
 enum {
-    ALL_GROUPS    = 256, /* where PEs send to all others: more are a sample */
-    GROUPS        = 128, /* of several PEs, at most */
-    SAMPLE        = 64,
-    VALUES_BYTES  = 32 << 20, /* of all messages: more are not kept */
-    VALUES_EVENTS = 3000000,  /* times the rounds */
-    VALUES_ROUNDS = 400,
+    ALL_GROUPS       = 256, /* where PEs send to all others: more are a sample */
+    GROUPS           = 128, /* of several PEs, at most */
+    SAMPLE           = 64,
+    VALUES_BYTES     = 32 << 20,  /* of all messages: more are not kept */
+    VALUES_EVENTS    = 3000000,   /* times the rounds */
+    ALL_VALUES_BYTES = 400 << 20, /* of the mode "values" */
+    VALUES_ROUNDS    = 400,
 };
 
 static const struct replay_network network = {
@@ -80,9 +81,10 @@ static bool has_values(void)
         events = (tape.count > events) ? tape.count : events;
     }
     return (tape.members == 1) &&
-           (has_all_values || call_now->has_sizes ||
-            ((bytes * (uint64_t)tape.pes <= VALUES_BYTES) &&
-             (events * (uint64_t)tape.pes * (uint64_t)call_most_rounds() <= VALUES_EVENTS)));
+           (call_now->has_sizes ||
+            (bytes * (uint64_t)tape.pes <= (has_all_values ? ALL_VALUES_BYTES : VALUES_BYTES) &&
+             (has_all_values ||
+              (events * (uint64_t)tape.pes * (uint64_t)call_most_rounds() <= VALUES_EVENTS))));
 }
 
 static void run_with_values(void)
