@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Fortran modules: include/fortran/modules.py makes their sources from the headers, when they are
 # installed and for tests. Each compiler has a format of .mod files of its own, so programs compile the sources.
-find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 memspan_feature("Fortran modules" "${Python3_Interpreter_FOUND}" "Python 3.9 or newer is not here" python3 python3)
 set(MEMSPAN_FORTRAN_SCRIPT ${PROJECT_SOURCE_DIR}/include/fortran/modules.py)
 set(MEMSPAN_FORTRAN_MODULES memspan memspan_omp)
@@ -27,16 +26,7 @@ endif()
 string(COMPARE EQUAL "${MEMSPAN_FORTRAN_WHY}" "" MEMSPAN_FORTRAN)
 
 if(Python3_Interpreter_FOUND)
-  install(CODE "
-    set(folder \"${CMAKE_INSTALL_DATADIR}/memspan/fortran\")
-    if(NOT IS_ABSOLUTE \"\${folder}\")
-      set(folder \"\${CMAKE_INSTALL_PREFIX}/\${folder}\")
-    endif()
-    set(modules ${MEMSPAN_FORTRAN_MODULES})
-    execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${MEMSPAN_FORTRAN_SCRIPT}\" --cc \"${CMAKE_C_COMPILER}\"
-                    \"${PROJECT_SOURCE_DIR}/include\" \"\$ENV{DESTDIR}\${folder}\" \${modules}
-                    COMMAND_ERROR_IS_FATAL ANY)
-    list(TRANSFORM modules APPEND .f90)
-    list(TRANSFORM modules PREPEND \"\${folder}/\")
-    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${modules}) # of install_manifest.txt, for uninstalling")
+  list(TRANSFORM MEMSPAN_FORTRAN_MODULES APPEND .f90 OUTPUT_VARIABLE MEMSPAN_FORTRAN_FILES)
+  memspan_install_made(${CMAKE_INSTALL_DATADIR}/memspan/fortran ${MEMSPAN_FORTRAN_SCRIPT}
+                       "${MEMSPAN_FORTRAN_FILES}" ${MEMSPAN_FORTRAN_MODULES})
 endif()

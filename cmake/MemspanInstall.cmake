@@ -50,9 +50,6 @@ install(CODE "
   separate_arguments(made UNIX_COMMAND \"\${made}\")
   list(TRANSFORM made PREPEND \"\${folder}/\")
   list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${made}) # of install_manifest.txt, for uninstalling")
-# Debian's folder of modules, of every Python 3.
-install(DIRECTORY include/python/memspan DESTINATION ${MEMSPAN_PYTHON_DIR}
-        FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # find_package(memspan CONFIG): the targets memspan::memspan and memspan::shmem.

@@ -3,20 +3,19 @@
 """modules.py [--cc COMPILER] [--layout] INCLUDE OUTPUT [MODULE...]
 
 The Fortran modules, from the public headers: writes MODULE.f90 for each module (all of MODULES)
-into the folder OUTPUT. The headers are preprocessed with the system's own replaced (STUBS), so
-that every machine and compiler gives the same text. --layout: also layout.c and layout.f90,
-programs that print the sizes, offsets and constants of either side.
+into the folder OUTPUT. --layout: also layout.c and layout.f90, programs that print the sizes,
+offsets and constants of either side.
 
 A declaration that is not understood ends the script with an error: none is left out in silence.
 """
 import argparse
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the sources may not be writable
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from headers import preprocess  # noqa: E402
 from memory import memory_helpers, memory_procedures  # noqa: E402
 
 # Module, what it includes, the files whose declarations it has, the modules that it uses.
@@ -31,12 +30,6 @@ MODULES = (
 )
 # Its structures and constants are for backends, which are C.
 C_ONLY = "memspan/backend.h"
-STUBS = {
-    "stddef.h": "",
-    "stdint.h": "#define UINT64_MAX 18446744073709551615UL\n#define UINTPTR_MAX UINT64_MAX\n",
-    # As GCC 12's: names of OpenMP 5.1, which every omp_lib has, are not declared again.
-    "omp.h": "#define _OMP_H 1\n",
-}
 
 # C type: Fortran type, bytes, class. Generic names cannot tell types of one class apart.
 SCALARS = {
@@ -99,17 +92,6 @@ class Unknown(Exception):
 
 
 # ---- C
-
-
-def preprocess(compiler, include, text, *flags):
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, content in STUBS.items():
-            with open(os.path.join(scratch, name), "w", encoding="ascii") as stub:
-                stub.write(content)
-        command = [compiler, "-E", *flags, "-std=c11", "-nostdinc", "-I", scratch, "-I", include,
-                   "-x", "c", "-"]
-        return subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE,
-                              universal_newlines=True).stdout
 
 
 class Headers:

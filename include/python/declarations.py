@@ -1,20 +1,26 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""declarations.py COMPILER INCLUDE-FOLDER memspan|shmem: the C interface for ctypes, from headers.
+"""declarations.py [--cc COMPILER] INCLUDE OUTPUT: the C interface for ctypes, from the headers.
 
-The preprocessor expands the headers, and the declarations of our own files are translated. The
-output is memspan/_declarations.py or _shmem_declarations.py; the test python-declarations repeats
-it. A declaration that is not understood ends the program: none is left out in silence.
+Writes _declarations.py and _shmem_declarations.py, which the module memspan needs, into the folder
+OUTPUT. A declaration that is not understood ends the program: none is left out in silence.
 """
-
+import argparse
+import contextlib
+import os
 import re
-import subprocess
 import sys
 import textwrap
 
-FACES = {"memspan": ("memspan/memspan.h", "memspan/omp.h", "memspan/backend.h"),
-         "shmem": ("shmem.h", "shmemx.h")}
+sys.dont_write_bytecode = True  # the sources may not be writable
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from headers import preprocess  # noqa: E402
+
+# Face, its file, the headers.
+FACES = (("memspan", "_declarations.py", ("memspan/memspan.h", "memspan/omp.h", "memspan/backend.h")),
+         ("shmem", "_shmem_declarations.py", ("shmem.h", "shmemx.h")))
 # Of these only the functions are of use in Python.
-FUNCTIONS_ONLY = ("memspan/omp.h", "memspan/backend.h", "memspan/launch.h")
+FUNCTIONS_ONLY = ("memspan/omp.h", "memspan/backend.h")
 
 SCALARS = {
     "void": "None", "char": "c_byte", "signed char": "c_byte", "unsigned char": "c_ubyte",
@@ -28,13 +34,6 @@ SCALARS = {
     "float _Complex": "no_value", "double _Complex": "no_value",  # ctypes has none: addresses only
     "omp_allocator_handle_t": "c_size_t"}  # an enumeration of the compiler's omp.h
 TYPE_WORDS = {word for name in SCALARS for word in name.split()}
-
-
-def preprocess(compiler, include, face, more="", *options):
-    text = "#define SHMEMX_PARTITION_NAMES\n" + "".join(f"#include <{h}>\n" for h in FACES[face])
-    command = [compiler, "-std=c11", "-I", include, "-E", *options, "-x", "c", "-"]
-    return subprocess.run(command, input=text + more, stdout=subprocess.PIPE, check=True,
-                          universal_newlines=True).stdout
 
 
 def own_text(text, include):
@@ -95,19 +94,20 @@ def statements(text):
 
 
 class Interface:
-    def __init__(self, compiler, include, face):
+    def __init__(self, compiler, include, face, headers):
         self.face = face
+        text = "#define SHMEMX_PARTITION_NAMES\n" + "".join(f"#include <{h}>\n" for h in headers)
         self.enums, self.structures, self.aliases = {}, {}, {}
         self.constants, self.functions = {}, {}
-        texts, macros = own_text(preprocess(compiler, include, face, "", "-dD"), include)
-        for file, text in texts.items():
-            for statement in statements(text):
+        texts, macros = own_text(preprocess(compiler, include, text, "-dD"), include)
+        for file, declarations in texts.items():
+            for statement in statements(declarations):
                 self.read(statement, file)
         names = [name for file in macros if self.is_ours(file) for name in macros[file]]
         asked = "".join(f'MSP_VALUE "{name}" {name} MSP_END\n' for name in names)
-        expanded = preprocess(compiler, include, face, asked, "-P")
-        for name, text in re.findall(r'MSP_VALUE "(\w+)" (.*?)\s*MSP_END', expanded, re.S):
-            self.keep_constant(name, text)
+        expanded = preprocess(compiler, include, text + asked, "-P")
+        for name, value in re.findall(r'MSP_VALUE "(\w+)" (.*?)\s*MSP_END', expanded, re.S):
+            self.keep_constant(name, value)
 
     def is_ours(self, file):
         return (file not in FUNCTIONS_ONLY) and self.is_of_face(file)
@@ -232,7 +232,7 @@ def names(key, values):
 
 def write(interface):
     print("# SPDX-License-Identifier: BSD-3-Clause")
-    print('"""Written by ../declarations.py from the C headers; not edited."""\n')
+    print('"""Made from the C headers by declarations.py."""\n')
     print("from ctypes import *")
     if interface.face == "shmem":
         print("from ._declarations import memspan_option_info_t")
@@ -256,5 +256,19 @@ def write(interface):
     print("]")
 
 
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("include")
+    parser.add_argument("output")
+    options = parser.parse_args()
+    os.makedirs(options.output, exist_ok=True)
+    for face, file, headers in FACES:
+        interface = Interface(options.cc, os.path.abspath(options.include), face, headers)
+        with open(os.path.join(options.output, file), "w", encoding="ascii") as output:
+            with contextlib.redirect_stdout(output):
+                write(interface)
+
+
 if __name__ == "__main__":
-    write(Interface(*sys.argv[1:]))
+    main()

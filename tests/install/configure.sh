@@ -48,6 +48,7 @@ configure 'jansson ucx libfabric pmix' \
     'against the headers of OpenCL off: CL/cl.h is not here (Debian: opencl-c-headers,' \
     'of OpenMP in Fortran off: gfortran is not here (Debian: gfortran,' \
     'Fortran modules off: Python 3.9 or newer is not here (Debian: python3,' \
+    'Python module off: Python 3.9 or newer is not here (Debian: python3,' \
     ' tests on '
 [ "$status" -eq 0 ] || { cat "$scratch/log"; exit 1; }
 
@@ -56,6 +57,6 @@ skipped() {
     ctest --test-dir "$scratch/build" -R "$1" --no-tests=error >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
     ! grep -q ' Passed ' "$scratch/log" || { echo "passed, not skipped:"; cat "$scratch/log"; exit 1; }
 }
-skipped '^(cuda_off|emu.programs|fortran)'
+skipped '^(cuda_off|emu.programs|fortran|python)'
 skipped '^shmem-rma-(ucx|ofi)-tcp-'
 skipped '^(api-grown-valgrind|emu.valgrind)$'

@@ -7,7 +7,11 @@ import glob
 import os
 import types
 
-from . import _declarations
+try:
+    from . import _declarations
+except ImportError:
+    raise ImportError("this memspan is a part of Memspan's sources; PYTHONPATH=BUILD/python, or "
+                      "where it is installed, has the whole module") from None
 
 
 def load(file, variable=None, beside=None):
