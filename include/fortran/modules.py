@@ -15,7 +15,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the sources may not be writable
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from headers import preprocess  # noqa: E402
+from headers import Enum, Function, Headers, Struct, Unknown  # noqa: E402
 from memory import memory_helpers, memory_procedures  # noqa: E402
 
 # Module, what it includes, the files whose declarations it has, the modules that it uses.
@@ -87,81 +87,6 @@ COUNTS = {"nelems", "nreduce", "nblocks"}
 OPTIONAL = {"status", "config", "xaxis_config", "yaxis_config", "ids"}  # NULL is valid
 
 
-class Unknown(Exception):
-    """A declaration or a type that the script does not understand."""
-
-
-# ---- C
-
-
-class Headers:
-    """The text of a module's headers by file, and its macros: (file, name), and their values."""
-
-    def __init__(self, compiler, include, text, files):
-        self.code, self.macros = [], []
-        current = None
-        for line in preprocess(compiler, include, text, "-dD").splitlines():
-            mark = re.match(r'# \d+ "(.*?)"', line)
-            macro = re.match(r"#define (\w+)(\(?)", line)
-            if mark:
-                name = mark.group(1)
-                name = name[len(include) + 1:] if name.startswith(include + "/") else ""
-                current = name if re.match(files, name) else None
-            elif current and macro:
-                if not macro.group(2):
-                    self.macros.append((current, macro.group(1)))
-            elif current and not line.startswith("#"):
-                if not self.code or self.code[-1][0] != current:
-                    self.code.append((current, ""))
-                self.code[-1] = (current, self.code[-1][1] + line + "\n")
-        probe = text + "".join('"@%s" %s\n' % (name, name) for _, name in self.macros)
-        values = preprocess(compiler, include, probe)
-        self.values = dict(re.findall(r'^"@(\w+)" (.*)$', values, re.M))
-
-
-def split(text, separator):
-    """The parts between separators that are outside braces and parentheses."""
-    parts, depth, begin = [], 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter in "({") - (letter in ")}")
-        if letter == separator and depth == 0:
-            parts.append(text[begin:at])
-            begin = at + 1
-    return [" ".join(part.split()) for part in [*parts, text[begin:]]]
-
-
-def statements(text):
-    """The declarations of a text, without attributes."""
-    text = re.sub(r"\bextern\b|__extension__|_Noreturn", " ", text)
-    text = re.sub(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)", " ", text)
-    return filter(None, split(text, ";"))
-
-
-ENUMERATORS = {}
-
-
-def number(text):
-    """The value of a C expression of integers and enumerators, or None."""
-    text = re.sub(r"\b[A-Z_a-z]\w*", lambda word: str(ENUMERATORS.get(word.group(), "?")), text)
-    text = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text)
-    if re.fullmatch(r"[\s0-9a-fA-Fx()<|~+*-]*\d[\s0-9a-fA-Fx()<|~+*-]*", text):
-        return eval(text)
-    return None
-
-
-class Declared:
-    """The parts of a declaration: name, base type, stars, const, sizes of an array."""
-
-    def __init__(self, text):
-        self.function = re.match(r".*?\(\s*\*\s*(\w+)\s*\)\s*\(", text)
-        self.sizes = [number(size) for size in re.findall(r"\[(.*?)\]", text)]
-        words = re.findall(r"\w+|\*", re.sub(r"\[.*?\]", "", text))
-        self.stars, self.const = words.count("*"), "const" in words
-        words = [word for word in words if word not in ("*", "const", "struct", "enum")]
-        self.name = self.function.group(1) if self.function else words[-1]
-        self.base = " ".join(words[:-1])
-
-
 class Types:
     """The types that the modules so far have declared."""
 
@@ -185,7 +110,7 @@ class Types:
         raise Unknown("type " + name)
 
     def is_function(self, declared):
-        return declared.function or (not declared.stars and declared.base in self.functions)
+        return declared.is_function or (not declared.stars and declared.base in self.functions)
 
     def layout(self, member):
         """Bytes and alignment of a member of a structure."""
@@ -220,77 +145,62 @@ class Module:
         self.constants, self.structs, self.handles = [], [], []
         self.interfaces, self.classes, self.macros = {}, {}, set()
 
-    def read(self, headers):
-        self.macros = {name for _, name in headers.macros}
-        for path, text in headers.code:
-            for statement in statements(text):
-                self.declare(statement, path == C_ONLY)
-        for path, name in headers.macros:
-            if path != C_ONLY and not re.match(r"_|MEMSPAN_OMP_HEADER", name):
-                self.define(name, headers.values.get(name, "").strip())
+    def read(self, headers, files):
+        macros = [macro for macro in headers.macros if re.match(files, macro.file)]
+        self.macros = {macro.name for macro in macros}
+        for declaration in headers.declarations:
+            if re.match(files, declaration.file):
+                self.declare(declaration, declaration.file == C_ONLY)
+        for macro in macros:
+            if macro.file != C_ONLY and not re.match(r"_|MEMSPAN_OMP_HEADER", macro.name):
+                self.define(macro)
 
-    def declare(self, text, is_c_only):
+    def declare(self, declaration, is_c_only):
         types = self.types
-        typed = re.match(r"(?:typedef )?(struct|enum)\s*(\w*)\s*\{(.*)\}\s*(\w*)$", text)
-        handle = re.match(r"typedef struct \w+ ?\* ?(\w+)$", text)
-        if typed and typed.group(1) == "enum":
-            types.enums.add(typed.group(4) or typed.group(2))
-            self.enumerate(typed.group(3), is_c_only)
-        elif typed and not is_c_only:
-            self.structs.append(typed.group(4))
-            types.structs[typed.group(4)] = [
-                Declared(member) for member in filter(None, split(typed.group(3), ";"))]
-        elif handle:
-            types.handles.add(handle.group(1))
-            self.handles.append(handle.group(1))
-        elif text.startswith("typedef ") and not typed:
-            alias = Declared(text[len("typedef "):])
-            if alias.function:
-                types.functions.add(alias.name)
-            else:
-                types.aliases[alias.name] = alias.base
-        elif not typed:
-            self.routine(text)
-
-    def enumerate(self, text, is_c_only):
-        value = -1
-        for part in filter(None, split(text, ",")):
-            name, _, given = (word.strip() for word in part.partition("="))
-            value = number(given) if given else value + 1
-            if value is None:
-                raise Unknown("enumerator " + part)
-            ENUMERATORS[name] = value
+        if isinstance(declaration, Enum):
+            types.enums.add(declaration.name)
             if not is_c_only:
-                self.constants.append((name, "integer(c_int)", str(value)))
+                self.constants += [(name, "integer(c_int)", str(value))
+                                   for name, value in declaration.values.items()]
+        elif isinstance(declaration, Struct):
+            if not is_c_only:
+                self.structs.append(declaration.name)
+                types.structs[declaration.name] = declaration.members
+        elif isinstance(declaration, Function):
+            self.routine(declaration)
+        else:
+            self.alias(declaration.declared)
 
-    def define(self, name, text):
+    def alias(self, alias):
+        if alias.is_function:
+            self.types.functions.add(alias.name)
+        elif alias.is_struct and alias.stars == 1 and not alias.const:
+            self.types.handles.add(alias.name)
+            self.handles.append(alias.name)
+        else:
+            self.types.aliases[alias.name] = alias.base
+
+    def define(self, macro):
         """A macro that is a number, a string or a cast of a number; others are no constants."""
-        cast = re.fullmatch(r"\(\((\w+)\)\((.*)\)\)", text)
-        value = number(cast.group(2) if cast else text)
-        if re.fullmatch(r'("[^"]*"\s*)+', text):
-            value = '"%s"' % "".join(re.findall(r'"([^"]*)"', text))
-            self.constants.append((name, "character(len=*, kind=c_char)", value))
+        name, value = macro.name, macro.value
+        if isinstance(value, str):
+            self.constants.append((name, "character(len=*, kind=c_char)", '"%s"' % value))
         elif value is not None:
-            kind = "integer(c_long)" if re.search(r"\dU?L", text) else "integer(c_int)"
+            kind = "integer(c_long)" if re.search(r"\dU?L", macro.text) else "integer(c_int)"
             value = str(value - 2**64 if value >= 2**63 else value)
-            if cast:
-                kind = self.types.fortran(cast.group(1))
-            if cast and cast.group(1) in self.types.handles:
-                value = "%s(%s_c_intptr_t)" % (cast.group(1), value)
+            if macro.cast:
+                kind = self.types.fortran(macro.cast)
+            if macro.cast in self.types.handles:
+                value = "%s(%s_c_intptr_t)" % (macro.cast, value)
             self.constants.append((name, kind, value))
 
-    def routine(self, text):
-        match = re.match(r"(.*?)(\w+) ?\((.*)\)$", text)
-        if not match:
-            raise Unknown(text)
-        result, name = Declared(match.group(1) + " result"), match.group(2)
-        arguments = [] if match.group(3) == "void" else split(match.group(3), ",")
-        if "..." in arguments:  # no interface has a variable number of arguments
+    def routine(self, function):
+        if function.is_variadic:  # no interface has a variable number of arguments
             return
+        name, result, arguments = function.name, function.result, function.arguments
         own = name.lstrip("_")
         if own.upper() in self.macros:  # case does not count in Fortran
             own += "_routine"
-        arguments = [Declared(argument) for argument in arguments]
         heading = "%s(%s) %s" % (own, ", ".join(argument.name for argument in arguments),
                                  "bind(c)" if own == name else 'bind(c, name="%s")' % name)
         body = self.arguments(arguments)
@@ -484,7 +394,7 @@ def main():
     layout.add_scalars()
     for name, text, files, uses in MODULES:
         module = Module(name, uses, types)
-        module.read(Headers(options.cc, include, text, files))
+        module.read(Headers(options.cc, include, text), files)
         if not options.modules or name in options.modules:
             texts[name + ".f90"] = module.text()
         layout.add(module, types)

@@ -14,13 +14,14 @@ import textwrap
 
 sys.dont_write_bytecode = True  # the sources may not be writable
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from headers import preprocess  # noqa: E402
+from headers import Enum, Function, Headers, Struct, Unknown  # noqa: E402
 
 # Face, its file, the headers.
 FACES = (("memspan", "_declarations.py", ("memspan/memspan.h", "memspan/omp.h", "memspan/backend.h")),
          ("shmem", "_shmem_declarations.py", ("shmem.h", "shmemx.h")))
 # Of these only the functions are of use in Python.
-FUNCTIONS_ONLY = ("memspan/omp.h", "memspan/backend.h")
+OPENMP = "memspan/omp.h"
+FUNCTIONS_ONLY = (OPENMP, "memspan/backend.h")
 
 SCALARS = {
     "void": "None", "char": "c_byte", "signed char": "c_byte", "unsigned char": "c_ubyte",
@@ -33,81 +34,20 @@ SCALARS = {
     "int64_t": "c_int64", "uint64_t": "c_uint64",
     "float _Complex": "no_value", "double _Complex": "no_value",  # ctypes has none: addresses only
     "omp_allocator_handle_t": "c_size_t"}  # an enumeration of the compiler's omp.h
-TYPE_WORDS = {word for name in SCALARS for word in name.split()}
-
-
-def own_text(text, include):
-    """Our files' text, and the names of their macros without arguments, both by file."""
-    texts, macros, own = {}, {}, None
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        macro = re.match(r"#define (\w+) .", line)
-        if marker:
-            path = marker[1]
-            own = path[len(include) + 1:] if path.startswith(include + "/") else None
-        elif own and macro:
-            macros.setdefault(own, []).append(macro[1])
-        elif own and line.strip() and not line.startswith("#"):
-            texts[own] = texts.get(own, "") + line + "\n"
-    return texts, macros
-
-
-def closing(tokens, at):
-    """The index behind the bracket that closes the one at `at`."""
-    depth = 0
-    for i in range(at, len(tokens)):
-        depth += (tokens[i] in "([{") - (tokens[i] in ")]}")
-        if depth == 0:
-            return i + 1
-    raise SystemExit(f"no end: {tokens[at:]}")
-
-
-def split(tokens, mark):
-    parts, i = [[]], 0
-    while i < len(tokens):
-        end = closing(tokens, i) if tokens[i] in "([{" else i + 1
-        if tokens[i] == mark:
-            parts.append([])
-        else:
-            parts[-1] += tokens[i:end]
-        i = end
-    return [part for part in parts if part]
-
-
-def statements(text):
-    """The declarations as lists of tokens; what is exported begins with "API"."""
-    tokens, kept, i = re.findall(r'\w+|"[^"]*"|\.\.\.|[^\s\w]', text), [], 0
-    while i < len(tokens):
-        end = i + 1
-        if tokens[i] == "__attribute__":
-            end = closing(tokens, i + 1)
-            kept += ["API"] if "visibility" in tokens[i:end] else []
-        elif tokens[i] not in ("__extension__", "_Noreturn", "restrict", "__restrict", "volatile"):
-            kept.append(tokens[i])
-        i = end
-    while kept:
-        end = 0
-        while kept[end] != ";" and not (kept[0] == "static" and kept[end] == "{"):
-            end = closing(kept, end) if kept[end] in "([{" else end + 1
-        yield kept[:end]
-        kept = kept[(closing(kept, end) if kept[end] == "{" else end + 1):]
 
 
 class Interface:
-    def __init__(self, compiler, include, face, headers):
+    def __init__(self, compiler, include, face, files):
         self.face = face
-        text = "#define SHMEMX_PARTITION_NAMES\n" + "".join(f"#include <{h}>\n" for h in headers)
         self.enums, self.structures, self.aliases = {}, {}, {}
         self.constants, self.functions = {}, {}
-        texts, macros = own_text(preprocess(compiler, include, text, "-dD"), include)
-        for file, declarations in texts.items():
-            for statement in statements(declarations):
-                self.read(statement, file)
-        names = [name for file in macros if self.is_ours(file) for name in macros[file]]
-        asked = "".join(f'MSP_VALUE "{name}" {name} MSP_END\n' for name in names)
-        expanded = preprocess(compiler, include, text + asked, "-P")
-        for name, value in re.findall(r'MSP_VALUE "(\w+)" (.*?)\s*MSP_END', expanded, re.S):
-            self.keep_constant(name, value)
+        text = "#define SHMEMX_PARTITION_NAMES\n" + "".join(f"#include <{f}>\n" for f in files)
+        headers = Headers(compiler, include, text)
+        for declaration in headers.declarations:
+            self.read(declaration)
+        for macro in headers.macros:
+            if self.is_ours(macro.file) and macro.value is not None:
+                self.constants[macro.name] = macro.value
 
     def is_ours(self, file):
         return (file not in FUNCTIONS_ONLY) and self.is_of_face(file)
@@ -115,90 +55,49 @@ class Interface:
     def is_of_face(self, file):
         return file.startswith("memspan/") == (self.face == "memspan")
 
-    def keep_constant(self, name, text):
-        text = re.sub(r"\((memspan|shmemx?)_\w+\)|\(int\)", "", text)
-        text = re.sub(r"\b(\d\w*?)[uUlL]+\b", r"\1", text)
-        for values in self.enums.values():
-            text = re.sub(r"\b[A-Z]\w+\b", lambda word: str(values.get(word[0], word[0])), text)
-        if re.fullmatch(r'[-+*()|&~<>\s\dxa-fA-F]+|("[^"]*"\s*)+', text):
-            self.constants[name] = eval(text, {"__builtins__": {}})
-
-    def read(self, tokens, file):
-        if tokens[0] == "API":
-            if self.is_of_face(file):
-                self.read_function(tokens[1:])
-        elif file in FUNCTIONS_ONLY or tokens[0] in ("static", "extern"):
+    def read(self, declaration):
+        if isinstance(declaration, Function):
+            # What OpenMP's compilers and programs call is no interface of Python.
+            is_openmp = declaration.file == OPENMP and not declaration.name.startswith("memspan_")
+            if self.is_of_face(declaration.file) and not is_openmp:
+                self.read_function(declaration)
+        elif declaration.file in FUNCTIONS_ONLY:
             pass
-        elif "{" in tokens:
-            start = tokens.index("{")
-            end = closing(tokens, start)
-            name = tokens[end] if tokens[0] == "typedef" else tokens[start - 1]
-            self.read_body(name, tokens[start + 1:end - 1], "enum" in tokens[:start], file)
-        elif tokens[0] == "typedef":
-            name, kind = self.declarator(tokens[1:])
-            self.aliases[name] = kind
+        elif isinstance(declaration, Enum):
+            self.enums[declaration.name] = declaration.values
+            self.aliases[declaration.name] = "c_int"
+            if self.is_ours(declaration.file):
+                self.constants.update(declaration.values)
+        elif isinstance(declaration, Struct):
+            self.aliases[declaration.name] = declaration.name
+            members = [(member.name, self.member(member), member.base in self.enums and member.base)
+                       for member in declaration.members]
+            if self.is_ours(declaration.file):
+                self.structures[declaration.name] = members
         else:
-            raise SystemExit(f"{file}: {' '.join(tokens)}")
+            self.aliases[declaration.declared.name] = self.kind(declaration.declared)
 
-    def read_body(self, name, tokens, is_enum, file):
-        if is_enum:
-            values, next_value = {}, 0
-            for item in split(tokens, ","):
-                if len(item) > 1:
-                    text = re.sub(r"\b(\w+?)[uU]\b", r"\1", " ".join(item[2:]))
-                    next_value = eval(text.replace("< <", "<<"), {"__builtins__": {}}, values)
-                values[item[0]] = next_value
-                next_value += 1
-            self.enums[name] = values
-            self.aliases[name] = "c_int"
-            if self.is_ours(file):
-                self.constants.update(values)
-            return
-        members = []
-        self.aliases[name] = name
-        for item in split(tokens, ";"):
-            member, kind = self.declarator(item, True)
-            enum = next((word for word in item if word in self.enums), None)
-            members.append((member, kind, enum))
-        if self.is_ours(file):
-            self.structures[name] = members
+    def read_function(self, function):
+        kinds = [self.kind(function.result, True), *map(self.kind, function.arguments)]
+        if function.is_variadic:
+            kinds.append("c_void_p")
+        self.functions.setdefault(", ".join(kinds), []).append(function.name)
 
-    def read_function(self, tokens):
-        at = tokens.index("(")
-        arguments = [self.declarator(part)[1] for part in split(tokens[at + 1:-1], ",")]
-        key = ", ".join([self.kind(tokens[:at - 1], True)] + [a for a in arguments if a != "None"])
-        self.functions.setdefault(key, []).append(tokens[at - 1])
+    def member(self, member):
+        is_text = member.base == "char" and not member.stars and member.sizes
+        kind = "c_char" if is_text else self.kind(member, True)
+        for size in reversed(member.sizes):
+            kind = f"{kind} * {size}"
+        return kind
 
-    def declarator(self, tokens, is_member=False):
-        """(name, type) of one declaration; an argument may have no name."""
-        base = []
-        while tokens and (tokens[0] == "*" or re.match(r"\w", tokens[0])):
-            base.append(tokens[0])
-            tokens = tokens[1:]
-        if tokens and tokens[0] == "(":  # a pointer to a function
-            arguments = split(tokens[closing(tokens, 0) + 1:-1], ",")
-            kinds = [self.kind(base, True)] + [self.declarator(part)[1] for part in arguments]
-            return tokens[2], f"CFUNCTYPE({', '.join(kinds)})"
-        name = None
-        if len(base) > 1 and base[-1] != "*" and base[-1] not in TYPE_WORDS:
-            name = base.pop()
-        if tokens and not is_member:  # an array as an argument
-            return name, self.kind(base + ["*"])
-        kind = "c_char" if tokens and base == ["char"] else self.kind(base, is_member)
-        for size in reversed(" ".join(tokens).strip("[]").split("] [")):
-            if size:
-                kind = f"{kind} * {self.number(size.strip())}"
-        return name, kind
-
-    def number(self, text):
-        for values in self.enums.values():
-            text = values.get(text, text)
-        return int(text)
-
-    def kind(self, words, is_exact=False):
+    def kind(self, declared, is_exact=False):
         """A type; of data that OpenSHMEM's routines take, an address."""
-        stars = words.count("*")
-        word = " ".join(w for w in words if w not in ("*", "const", "struct", "enum"))
+        if declared.is_function:
+            kinds = [self.kind(declared.result, True), *map(self.kind, declared.arguments)]
+            return f"CFUNCTYPE({', '.join(kinds)})"
+        stars, word = declared.stars, declared.base
+        if declared.sizes and not is_exact:  # an array as an argument
+            stars += 1
         kind = SCALARS.get(word) or self.aliases.get(word)
         if stars == 0 and kind:
             return kind
@@ -209,7 +108,7 @@ class Interface:
                 return f"POINTER({kind})"
         if stars in (1, 2):
             return "c_void_p" if stars == 1 else "POINTER(c_void_p)"
-        raise SystemExit(f"no type {' '.join(words)}")
+        raise Unknown("type " + word)
 
 
 def wrap(head, items, tail):
@@ -271,4 +170,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Unknown as problem:
+        sys.exit("declarations.py: not understood: %s" % problem)
