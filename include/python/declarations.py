@@ -79,8 +79,6 @@ class Interface:
 
     def read_function(self, function):
         kinds = [self.kind(function.result, True), *map(self.kind, function.arguments)]
-        if function.is_variadic:
-            kinds.append("c_void_p")
         self.functions.setdefault(", ".join(kinds), []).append(function.name)
 
     def member(self, member):
