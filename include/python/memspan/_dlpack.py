@@ -51,7 +51,7 @@ class _Exporter:
 
     def __init__(self, structure, name):
         self.structure = structure
-        self.live = live = {}        # address of a structure: the structure, and what it refers to
+        self.live = live = {}        # by address: a structure, and the objects it refers to
         self.offered = offered = {}  # the same: its capsule, until nothing else refers to that
         self.text = ctypes.create_string_buffer(name)
         self.name = ctypes.addressof(self.text)

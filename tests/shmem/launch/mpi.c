@@ -11,7 +11,7 @@ enum { ROUNDS = 20, TAG = 7 };
 
 static long cells[4];
 
-/* PEs with odd numbers wait in MPI for what the others do to their memory. */
+/* PEs with odd numbers wait in MPI while the others put to their memory. */
 static void use_openshmem_beside_mpi(int me, int count, long round)
 {
     if ((me % 2 == 0) && (me + 1 < count)) {

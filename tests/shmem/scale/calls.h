@@ -2,8 +2,7 @@
 #ifndef MEMSPAN_TESTS_SHMEM_SCALE_CALLS_H
 #define MEMSPAN_TESTS_SHMEM_SCALE_CALLS_H
 
-/* The collectives: how each is called, with which data, what its result is, and what it may need.
- */
+/* The collectives: the call of each, its data, its result, and its bounds. */
 
 #include "replay.h"
 
