@@ -337,6 +337,37 @@ MEMSPAN_API int shmemx_heap_preinit_thread(int requested, int *provided);
 MEMSPAN_API int shmemx_heap_create(void *base, size_t size, int device_type, int device_index);
 MEMSPAN_API void shmemx_heap_postinit(void);
 
+/* --------------------------------------------------------------------- calls of handlers
+ * Active messages: a PE runs a function of another one. Calls to a PE travel together, so many
+ * small ones cost less than puts. shmemx_call(3) says when they are sent, complete and executed. */
+
+/** A function of the program that PEs call. @p payload: @p size bytes, aligned to 8, valid until it
+ * returns; @p pe: the caller's number in the world; @p data: as given to shmemx_handler_add().
+ *
+ * Handlers run one at a time, in threads of the program that call OpenSHMEM, while those wait (in
+ * barriers, quiet, waits and tests) or call. Below SHMEM_THREAD_MULTIPLE that is the program's one
+ * thread, so their data needs no atomics. A handler may put, get, use atomics and signals, and call
+ * handlers; such calls are sent after it has returned. It may not wait for a PE, order or complete
+ * operations, or call routines that are collective: that ends the job with a message, or never
+ * returns. */
+typedef void (*shmemx_handler_t)(const void *payload, size_t size, int pe, void *data);
+
+#define SHMEMX_CALL_MAX_BYTES 2048 /* of a payload */
+
+/** Add a handler, and return its number in *id: 0 for the first. Local. All PEs add the same
+ * handlers in the same order, and synchronise before a PE calls one. They exist until
+ * shmem_finalize().
+ * Errors: MEMSPAN_ERR_INVALID (handler or id NULL), MEMSPAN_ERR_LIMIT (1,024 handlers, or more
+ * than 1,024 PEs on a host), MEMSPAN_ERR_NO_MEMORY. */
+MEMSPAN_API int shmemx_handler_add(shmemx_handler_t handler, void *data, int *id);
+/** Call handler @p id on @p pe of the context's team. The payload, at most SHMEMX_CALL_MAX_BYTES,
+ * is copied before the return; NULL where @p size is 0. The call is sent when several are together,
+ * when this thread waits, and by fence; quiet returns when the context's calls are executed. Calls
+ * of one context to one PE are executed in their order where shmem_fence() separates them; an
+ * operation before the fence is delivered before the call after it. Any thread. Ends the job where
+ * an argument is wrong. */
+MEMSPAN_API void shmemx_call(shmem_ctx_t ctx, int id, const void *payload, size_t size, int pe);
+
 /* ---------------------------------------------------------------------------------- other */
 
 /** For shmem_malloc_with_hints(). The first: no barrier, as shmemx_partition_malloc_nosync(). The

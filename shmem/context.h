@@ -16,7 +16,8 @@ enum {
     MSP_CONTEXT_SHIFT      = 12,
     MSP_CONTEXT_DEFAULT    = 1,
     MSP_CONTEXT_INTERNAL   = 2, /* the library's own: it has no PEs for programs */
-    MSP_CONTEXT_FIRST      = 3, /* of those that programs create */
+    MSP_CONTEXT_CALL       = 3, /* of calls of handlers, whichever context they name */
+    MSP_CONTEXT_FIRST      = 4, /* of those that programs create */
 };
 
 struct msp_context {

@@ -21,6 +21,7 @@
 #include "shmem/partition/partition.h"
 #include "shmem/partition/placement.h"
 #include "shmem/team.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/choice.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
@@ -253,6 +254,7 @@ static void synchronise(void)
 
 static void come_down(void)
 {
+    msp_call_close();
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();

@@ -25,6 +25,7 @@ enum {
     X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES)   /* collective/ */                         \
     X(MAIL, (size_t)MSP_TEAM_MAX *MSP_TEAM_MAIL_BYTES)   /* collective/ */                         \
     X(INBOX, (size_t)MSP_TEAM_MAX *MSP_TEAM_INBOX_BYTES) /* collective/ */                         \
+    X(CALL, (size_t)33 << 20)  /* transport/call_inbox.c: calls of handlers */                     \
     X(OWNER, (size_t)4 << 20)  /* transport/owner.c: requests for memory that is not mapped */     \
     X(STAGE, (size_t)32 << 20) /* network/stage.c: data of other hosts for memory of devices */
 

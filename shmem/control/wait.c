@@ -10,6 +10,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/bootstrap.h"
 #include "shmem/option.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/peer.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
@@ -325,6 +326,10 @@ void msp_wait_step(struct msp_waiter *waiter)
         back_off(waiter);
         return;
     }
+    if (!waiter->polls_elsewhere && !waiter->is_operation &&
+        ((polls % POLLS_A_PROGRESS == 0) || waiter->announced) && msp_call_progress()) {
+        msp_wait_renew(waiter);
+    }
     shares   = shares_processor();
     spin_max = spins[shares] << waiter->arrivals;
     waiter->polls += (is_network && (polls < spin_max)) ? POLLS_A_PROGRESS : 1;
@@ -367,6 +372,7 @@ void msp_wait_poll(void)
     static _Thread_local unsigned polls;
 
     msp_transport_progress();
+    (void)msp_call_progress();
     if ((msp_wait_is_oversubscribed() || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
         (++polls % POLLS_A_YIELD == 0)) {
         sched_yield();

@@ -31,6 +31,7 @@ struct msp_waiter {
     bool is_unnotified;   /* a change may come without a notification */
     bool is_counted;      /* among the PE's threads that wait */
     bool polls_elsewhere; /* its loop advances the transport */
+    bool is_operation;    /* of one put, get or atomic operation: handlers do not run inside it */
     bool has_advanced;    /* it has called the transport */
     bool sleeps_next;     /* it has polled since the transport's last step */
 };

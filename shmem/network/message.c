@@ -578,6 +578,8 @@ static void handle(const struct msp_network_header *header, const void *payload,
         finish_record(header, payload, payload_bytes);
     } else if (header->kind == MSP_NETWORK_PONG) {
         msp_network_alive_heard(header);
+    } else if (header->kind == MSP_NETWORK_CALL) {
+        msp_network_call_leave(header, payload, payload_bytes);
     } else if (MSP_UNLIKELY(is_for_worker(header))) {
         msp_network_worker_leave(header, payload, payload_bytes);
     } else {

@@ -21,6 +21,7 @@ enum msp_network_kind {
     MSP_NETWORK_RELEASE,   /* gives them back */
     MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
+    MSP_NETWORK_CALL,      /* calls of handlers, which threads of the program execute */
     MSP_NETWORK_AGGREGATE, /* several of the other kinds (stream.h) */
     MSP_NETWORK_ACK,       /* reply: nothing but ack_count */
     MSP_NETWORK_REPLY,     /* reply with the requested data */
@@ -146,6 +147,13 @@ void msp_network_worker_answer(void);
 
 /* Ends it; messages that it has not begun are dropped. */
 void msp_network_worker_close(void);
+
+/* Likewise for CALL, whose records a thread of the program executes. */
+void msp_network_call_leave(const struct msp_network_header *header, const void *records,
+                            size_t bytes);
+
+/* struct msp_transport: execute_calls. */
+bool msp_network_execute_calls(void);
 
 /* ---- liveness (alive.c) ---- */
 

@@ -214,6 +214,31 @@ static void get_strided(const struct msp_target *target, void *dest,
     }
 }
 
+/* ---- calls of handlers ---- */
+
+static uint64_t calls_outstanding(void)
+{
+    return atomic_load_explicit(&atomic_load(&msp_network_streams[MSP_CONTEXT_CALL])->messages,
+                                memory_order_acquire);
+}
+
+static void call_handlers(const char *call, int pe, const void *records, size_t bytes, void *owned)
+{
+    const struct msp_target target = {.call      = call,
+                                      .context   = &msp_contexts[MSP_CONTEXT_CALL],
+                                      .transport = &msp_transport_network,
+                                      .segment   = &msp_segments[MSP_SEGMENT_CONTROL],
+                                      .pe        = pe};
+    struct msp_network_work work   = msp_network_begin(&target);
+    struct msp_network_operation *operation;
+
+    msp_network_count_message(&work);
+    operation        = msp_network_message(&work, MSP_NETWORK_CALL);
+    operation->owned = owned;
+    msp_network_send_at_once(&work, operation, records, bytes);
+    msp_network_end(&work);
+}
+
 /* ---- segments ---- */
 
 static void release_segment(unsigned segment)
@@ -254,6 +279,9 @@ static memspan_status_t open_main(void)
     }
     if (status == MEMSPAN_OK) {
         status = msp_network_stream_open(MSP_CONTEXT_INTERNAL, 0);
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_network_stream_open(MSP_CONTEXT_CALL, 0);
     }
     return (status == MEMSPAN_OK) ? msp_network_progress_open() : status;
 }
@@ -324,29 +352,33 @@ static memspan_status_t open_all(void)
     atomic_store(&msp_order_pending, true);
     msp_transport_network.name = msp_network.driver->name;
     /* Hardware that stores without the target's processor does not notify its doorbell. */
-    msp_transport_network.is_silent    = !msp_network.limits.target_progresses;
-    msp_transport_network.is_uncounted = msp_network.limits.has_uncounted_puts;
+    msp_transport_network.call_max_bytes = msp_network.payload_max_bytes;
+    msp_transport_network.is_silent      = !msp_network.limits.target_progresses;
+    msp_transport_network.is_uncounted   = msp_network.limits.has_uncounted_puts;
     return MEMSPAN_OK;
 }
 
 struct msp_transport msp_transport_network = {
-    .name             = "network",
-    .open             = open_all,
-    .leave            = leave,
-    .close            = close_driver,
-    .segment_register = msp_network_region_add,
-    .segment_release  = release_segment,
-    .context_open     = msp_network_stream_open,
-    .context_close    = msp_network_stream_close,
-    .put              = msp_network_put,
-    .get              = msp_network_get,
-    .put_strided      = put_strided,
-    .get_strided      = get_strided,
-    .put_signal       = put_signal,
-    .atomic           = atomic,
-    .order            = msp_network_order,
-    .progress         = msp_network_progress,
-    .left             = msp_network_left,
-    .sleeping         = msp_network_sleeping,
-    .watch            = msp_network_alive_look,
+    .name              = "network",
+    .open              = open_all,
+    .leave             = leave,
+    .close             = close_driver,
+    .segment_register  = msp_network_region_add,
+    .segment_release   = release_segment,
+    .context_open      = msp_network_stream_open,
+    .context_close     = msp_network_stream_close,
+    .put               = msp_network_put,
+    .get               = msp_network_get,
+    .put_strided       = put_strided,
+    .get_strided       = get_strided,
+    .put_signal        = put_signal,
+    .atomic            = atomic,
+    .order             = msp_network_order,
+    .call              = call_handlers,
+    .calls_outstanding = calls_outstanding,
+    .execute_calls     = msp_network_execute_calls,
+    .progress          = msp_network_progress,
+    .left              = msp_network_left,
+    .sleeping          = msp_network_sleeping,
+    .watch             = msp_network_alive_look,
 };

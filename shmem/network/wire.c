@@ -22,7 +22,7 @@ bool msp_network_wire_is_ours(const void *message, size_t bytes, uint64_t token)
 #define KIND(kind) (1u << MSP_NETWORK_##kind)
 
 enum {
-    HAVE_DATA = KIND(PUT) | KIND(REPLY) | KIND(AGGREGATE),
+    HAVE_DATA = KIND(PUT) | KIND(REPLY) | KIND(CALL) | KIND(AGGREGATE),
     ANSWERED  = KIND(GET) | KIND(KEY) | KIND(LEASE) | KIND(STAGE) | KIND(UNSTAGE) | KIND(REPLY),
 };
 
@@ -74,6 +74,8 @@ static const char *check_kind(const struct msp_network_wire_limits *limits,
     case MSP_NETWORK_STAGE:
     case MSP_NETWORK_UNSTAGE:
         return (header->size_bytes != 0) ? NULL : "a copy of nothing";
+    case MSP_NETWORK_CALL:
+        return (payload_bytes != 0) ? NULL : "calls of nothing";
     case MSP_NETWORK_KEY:
     case MSP_NETWORK_LEASE:
     case MSP_NETWORK_RELEASE:

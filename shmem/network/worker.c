@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker.c: a thread that executes messages which may block (copies by drivers of devices,
- * registrations), in the order of arrival. So the queue is progressed meanwhile: a device is copied
- * while the network moves the piece before. It starts with the first such message. */
+/* worker.c: messages that are not executed where they are received.
+ *
+ * A thread executes those that may block (copies by drivers of devices, registrations), in the
+ * order of arrival. So the queue is progressed meanwhile: a device is copied while the network
+ * moves the piece before. It starts with the first such message. Calls of handlers are the
+ * program's threads' (transport/call.h). */
 
 #include "shmem/network/message.h"
 #include "shmem/network/peer.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/own.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,10 +19,11 @@ struct item {
     struct msp_network_reply *reply;
     struct msp_network_header header;
     size_t payload_bytes;
-    char payload[];
+    _Alignas(8) char payload[];
 };
 
 static struct item *_Atomic executed; /* the last first; replies of one PE have no order */
+static struct item *_Atomic calls;    /* not executed so far, the last first */
 
 static pthread_mutex_t worker_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static pthread_cond_t has_changed  = PTHREAD_COND_INITIALIZER;
@@ -48,10 +53,10 @@ static struct item *take_item(void)
     return item;
 }
 
-static void push(struct item *item)
+static void push(struct item *_Atomic *list, struct item *item)
 {
-    item->next = atomic_load(&executed);
-    while (!atomic_compare_exchange_weak(&executed, &item->next, item)) {
+    item->next = atomic_load(list);
+    while (!atomic_compare_exchange_weak(list, &item->next, item)) {
     }
 }
 
@@ -81,7 +86,7 @@ static void *run(void *unused)
     (void)unused;
     while ((item = take_item()) != NULL) {
         item->reply = msp_network_execute(&item->header, item->payload);
-        push(item);
+        push(&executed, item);
         answer();
     }
     return NULL;
@@ -108,8 +113,8 @@ void msp_network_worker_answer(void)
     }
 }
 
-void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
-                              size_t payload_bytes)
+static struct item *copy(const struct msp_network_header *header, const void *payload,
+                         size_t payload_bytes)
 {
     struct item *item = malloc(sizeof *item + payload_bytes);
 
@@ -117,11 +122,20 @@ void msp_network_worker_leave(const struct msp_network_header *header, const voi
         msp_fatal("no memory for a message of %zu bytes from PE %d", payload_bytes, header->pe);
     }
     item->next          = NULL;
+    item->reply         = NULL;
     item->header        = *header;
     item->payload_bytes = payload_bytes;
     if (payload_bytes != 0) {
         memcpy(item->payload, payload, payload_bytes);
     }
+    return item;
+}
+
+void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
+                              size_t payload_bytes)
+{
+    struct item *item = copy(header, payload, payload_bytes);
+
     pthread_mutex_lock(&worker_lock);
     *items_end = item;
     items_end  = &item->next;
@@ -137,6 +151,67 @@ void msp_network_worker_leave(const struct msp_network_header *header, const voi
     pthread_mutex_unlock(&worker_lock);
 }
 
+/* ---- calls ---- */
+
+void msp_network_call_leave(const struct msp_network_header *header, const void *records,
+                            size_t bytes)
+{
+    push(&calls, copy(header, records, bytes));
+}
+
+/* All, the first first. */
+static struct item *take_calls(void)
+{
+    struct item *item  = atomic_exchange(&calls, NULL);
+    struct item *first = NULL;
+
+    while (item != NULL) {
+        struct item *next = item->next;
+
+        item->next = first;
+        first      = item;
+        item       = next;
+    }
+    return first;
+}
+
+bool msp_network_execute_calls(void)
+{
+    struct item *item = NULL;
+    bool is_any;
+
+    if (atomic_load_explicit(&calls, memory_order_relaxed) != NULL) {
+        item = take_calls();
+    }
+    is_any = (item != NULL);
+    while (item != NULL) {
+        struct item *next = item->next;
+        size_t at         = 0;
+
+        while (at < item->payload_bytes) {
+            at += msp_call_execute(item->header.pe, item->payload + at, item->payload_bytes - at);
+        }
+        push(&executed, item);
+        item = next;
+    }
+    if (is_any) {
+        answer();
+    }
+    return is_any;
+}
+
+/* ---- the end ---- */
+
+static void drop(struct item *item)
+{
+    while (item != NULL) {
+        struct item *next = item->next;
+
+        free(item);
+        item = next;
+    }
+}
+
 void msp_network_worker_close(void)
 {
     if (runs) {
@@ -148,12 +223,9 @@ void msp_network_worker_close(void)
         runs = false;
     }
     msp_network_worker_answer();
-    while (items != NULL) {
-        struct item *item = items;
-
-        items = item->next;
-        free(item);
-    }
+    drop(items);
+    drop(atomic_exchange(&calls, NULL));
+    items     = NULL;
     items_end = &items;
     atomic_store(&is_pending, false);
 }

@@ -258,6 +258,10 @@ void msp_owner_close(void)
 
 /* ---- requests ---- */
 
+/* For the service, which needs nothing of a program. A handler that ran meanwhile might wait for
+ * the cells that this request holds. */
+#define WAIT(condition) MSP_WAIT_LOOP(condition, .is_operation = true)
+
 /* Replies that are still in cells of one ring, oldest first, and where they go. */
 struct pending {
     const char *call;
@@ -303,7 +307,7 @@ static struct cell *claim(struct ring *ring, struct pending *pending, uint64_t *
     uint64_t ticket   = atomic_fetch_add(&ring->next, STEP);
     struct cell *cell = cell_of(ring, ticket);
 
-    MSP_WAIT_UNNOTIFIED(is_free(cell, ticket, pending));
+    MSP_WAIT_LOOP(is_free(cell, ticket, pending), .is_unnotified = true, .is_operation = true);
     *ticket_p = ticket;
     return cell;
 }
@@ -375,7 +379,7 @@ static void get(const struct msp_target *target, void *dest, size_t size_bytes, 
         struct cell *cell;
 
         if (pending.count == AHEAD) {
-            MSP_WAIT(take_reply(&pending));
+            WAIT(take_reply(&pending));
         }
         cell  = claim(ring, &pending, &ticket);
         piece = piece_of(size_bytes - at);
@@ -384,7 +388,7 @@ static void get(const struct msp_target *target, void *dest, size_t size_bytes, 
         post(ring, cell, ticket);
     }
     while (pending.count > 0) {
-        MSP_WAIT(take_reply(&pending));
+        WAIT(take_reply(&pending));
     }
 }
 
@@ -401,7 +405,7 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     cell->value     = request->value;
     cell->condition = request->condition;
     post(ring, cell, ticket);
-    MSP_WAIT(turn_of(cell, ticket) == ticket + 2);
+    WAIT(turn_of(cell, ticket) == ticket + 2);
     msp_own_fetched(request, cell->value);
     release(cell, ticket);
 }
@@ -416,7 +420,7 @@ static void order(const struct msp_context *context, bool completes)
         uint64_t requested = atomic_load(&issued[i]);
 
         if (requested != 0) {
-            MSP_WAIT(atomic_load_explicit(&ring_of(i)->done, memory_order_acquire) >= requested);
+            WAIT(atomic_load_explicit(&ring_of(i)->done, memory_order_acquire) >= requested);
         }
     }
 }

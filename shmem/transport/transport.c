@@ -5,6 +5,7 @@
 #include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/network/network.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/rma.h"
@@ -203,6 +204,9 @@ atomic_bool msp_order_pending;
  * former is complete. */
 void msp_order_slow(const struct msp_context *context, bool completes)
 {
+    if (context != msp_context_internal()) {
+        msp_call_order(context, completes);
+    }
     msp_transport_owner.order(context, completes);
     if (msp_job.transport != NULL) {
         msp_job.transport->order(context, completes);

@@ -132,6 +132,15 @@ struct msp_transport {
      * or left() afterwards; work that is not urgent may be put off. */
     bool (*progress)(bool is_wait);
     void (*left)(void);
+    /* Calls of handlers (call.h) on @p pe, at most call_max_bytes; @p owned is freed when they are
+     * sent. */
+    void (*call)(const char *call, int pe, const void *records, size_t bytes, void *owned);
+    size_t call_max_bytes;
+    /* How many of those, made by this PE, were not executed so far. */
+    uint64_t (*calls_outstanding)(void);
+    /* Executes those that have arrived, by msp_call_execute(), one thread at a time. True: there
+     * were some. */
+    bool (*execute_calls)(void);
     /* A thread of this PE is about to sleep on its doorbell, and has announced it. */
     void (*sleeping)(void);
     /* A thread waits for long: look whether peers are there; fatal when one is not. */

@@ -23,7 +23,7 @@ normal() {
         s/\bmemspan_(status|kind|access|coherence|trait_key|numa_node_kind)_t\b/int/g
         s/\b(shmemx_(kind|policy|heap_index)_t|omp_mempartitioner_lifetime_t|u?int32_t)\b/int/g
         s/\bu?int16_t\b/short/g; s/\bu?int8_t\b/char/g
-        s/\b(void|int) *\** *\(\*(\w+)\) *\([^()]*\)/function \2/g; s/\bomp_mempartitioner_\w+_proc_t\b/function/g
+        s/\b(void|int) *\** *\(\*(\w+)\) *\([^()]*\)/function \2/g; s/\b(omp_mempartitioner_\w+_proc|shmemx_handler)_t\b/function/g
         s/\(void\)/()/; s/ +//g; s/\*\*/*/g; s/^[a-z_]+\*/void*/' |
         grep -E '^[^{}]*[a-z0-9_]\([^{}]*\)$' | grep -E '(memspan|shmem|omp|tgt|sh|start|pe)[a-z0-9_]*\(' | sort -u
 }

@@ -77,6 +77,61 @@ static void const_address(void)
     (void)shmem_long_g(&constant[shmem_my_pe()], 0);
 }
 
+static void waits_in_handler(const void *payload, size_t size, int pe, void *data)
+{
+    (void)payload;
+    (void)size;
+    (void)pe;
+    (void)data;
+    shmem_quiet();
+}
+
+static int add_handler(void)
+{
+    int id = -1;
+
+    shmemx_handler_add(waits_in_handler, NULL, &id);
+    shmem_barrier_all();
+    return id;
+}
+
+static void call_unknown(void)
+{
+    shmemx_call(SHMEM_CTX_DEFAULT, add_handler() + 1, NULL, 0, 0);
+}
+
+static void call_too_large(void)
+{
+    shmemx_call(SHMEM_CTX_DEFAULT, add_handler(), heap, SHMEMX_CALL_MAX_BYTES + 1, 0);
+}
+
+static void call_pe(void)
+{
+    shmemx_call(SHMEM_CTX_DEFAULT, add_handler(), NULL, 0, 2);
+}
+
+static void call_waits(void)
+{
+    shmemx_call(SHMEM_CTX_DEFAULT, add_handler(), NULL, 0, shmem_my_pe());
+    shmem_barrier_all();
+}
+
+/* PE 1 has not added it. */
+static void call_not_added(void)
+{
+    int id = -1;
+
+    if (shmem_my_pe() == 0) {
+        shmemx_handler_add(waits_in_handler, NULL, &id);
+    }
+    shmemx_handler_add(waits_in_handler, NULL, &id);
+    shmem_barrier_all();
+    if (shmem_my_pe() == 0) {
+        shmemx_call(SHMEM_CTX_DEFAULT, id, NULL, 0, 1);
+    }
+    shmem_barrier_all();
+}
+
 static void context_pe(void)
 {
     shmem_team_t team;
@@ -444,6 +499,11 @@ static const struct {
     {"words_none", words_none},
     {"space_null", space_null},
     {"context_pe", context_pe},
+    {"call_unknown", call_unknown},
+    {"call_too_large", call_too_large},
+    {"call_pe", call_pe},
+    {"call_waits", call_waits},
+    {"call_not_added", call_not_added},
     {"collective_address", collective_address},
     {"printed_before", printed_before},
     {"printed_while_reading", printed_while_reading},

@@ -91,6 +91,12 @@ expect out_of_heap answered shmem_malloc 1099511627776 largest SHMEM_SYMMETRIC_S
 expect context_destroyed_twice fatal shmem_ctx_destroy
 expect team_null fatal shmem_team_sync
 expect partition_unknown answered
+expect call_unknown fatal "shmemx_call: id 1 is no handler of this PE, which has added 1"
+expect call_too_large fatal "shmemx_call: size is 2049, and at most 2048"
+expect call_pe fatal "shmemx_call: pe 2 is not in the context's team"
+expect call_waits fatal "a handler completes or orders operations, or waits"
+expect call_not_added fatal "PE 0 calls handler 1, which this PE has not added"
+SHMEMX_TRANSPORT=tcp:1 expect call_not_added fatal "PE 0 calls handler 1, which this PE has not added"
 # Without a reader of standard error.
 code=$({ { sleep 0.3; "$program" pe_negative; echo $? >&3; } 2>&1 | true; } 3>&1)
 [ "$code" -eq 1 ] || { echo "a broken pipe: exit $code"; bad=1; }

@@ -12,7 +12,7 @@ import glob, os, random, re, shutil, socket, struct, subprocess, sys, tempfile, 
 oshrun, program, driver, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 random.seed(4711)
 folder = tempfile.mkdtemp()
-KINDS, TOKENS = 14, (0, 0xffffffffffffffff)
+KINDS, TOKENS = 15, (0, 0xffffffffffffffff)
 
 
 def ports_of(pid):

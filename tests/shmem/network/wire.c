@@ -65,6 +65,7 @@ Test(wire, sound)
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_ACK, .ack_count = 9), 0));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_AGGREGATE), 100));
     cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_PONG, .pe = 3), 0));
+    cr_expect_null(judge(MESSAGE(.kind = MSP_NETWORK_CALL), 16));
 }
 
 Test(wire, refused)
@@ -99,6 +100,7 @@ Test(wire, refused)
     cr_expect_not_null(judge(
         MESSAGE(.kind = MSP_NETWORK_ATOMIC, .word_bytes = 8, .operation = MSP_ATOMIC_XOR + 1), 0));
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_PONG + 1), 0));
+    cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_CALL), 0));
     cr_expect_not_null(judge(MESSAGE(.kind = 255), 0));
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_REPLY), 8));
     cr_expect_not_null(judge(MESSAGE(.kind = MSP_NETWORK_LEASE), 0));

@@ -4,6 +4,7 @@
 
 #include "shmem/network/message.h"
 #include "shmem/network/peer.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/own.h"
 #include <criterion/criterion.h>
 #include <semaphore.h>
@@ -17,6 +18,7 @@ static sem_t has_executed;
 static sem_t has_woken;
 static unsigned executed;
 static unsigned answered;
+static uint64_t called;
 static bool is_all_sent;
 
 /* ---- what worker.c needs of the rest ---- */
@@ -65,6 +67,20 @@ memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *),
     return (pthread_create(thread_p, NULL, run, NULL) == 0) ? MEMSPAN_OK : MEMSPAN_ERR_LIMIT;
 }
 
+/* Payloads are numbered. */
+size_t msp_call_execute(int pe, const char *at, size_t bytes)
+{
+    uint64_t number;
+
+    cr_assert_eq(bytes % msp_call_record_bytes(sizeof number), 0);
+    memcpy(&number, at + sizeof(struct msp_call_record), sizeof number);
+    cr_expect_eq(pe, (int)(number / 3));
+    cr_expect_eq(number, called);
+    cr_expect_eq(answered, 0, "a message is answered before its calls are executed");
+    called++;
+    return msp_call_record_bytes(sizeof number);
+}
+
 void msp_fatal(const char *format, ...)
 {
     (void)format;
@@ -87,6 +103,7 @@ static void open_channel(void)
     sem_init(&has_woken, 0, 0);
     executed         = 0;
     answered         = 0;
+    called           = 0;
     is_all_sent      = true;
     msp_network.main = &channel;
 }
@@ -157,4 +174,37 @@ Test(worker, pending)
     sem_wait(&has_executed);
     cr_assert_not(msp_network_worker_is_pending());
     msp_network_worker_close();
+}
+
+/* Three calls in each message, from a PE each. */
+static void leave_calls(int pe)
+{
+    const struct msp_network_header header = {.kind = MSP_NETWORK_CALL, .pe = pe};
+    char records[3 * 16];
+    uint64_t number = (uint64_t)pe * 3;
+    size_t at;
+
+    for (at = 0; at < sizeof records; at += 16) {
+        msp_call_record_write(records + at, 0, &number, sizeof number);
+        number++;
+    }
+    msp_network_call_leave(&header, records, sizeof records);
+}
+
+/* In the order of arrival, by the thread that asks for it, and no earlier. */
+Test(worker, calls)
+{
+    executed = 1;
+    cr_assert_not(msp_network_execute_calls());
+    leave_calls(0);
+    leave_calls(1);
+    leave_calls(2);
+    cr_assert_eq(called, 0);
+    cr_assert(msp_network_execute_calls());
+    cr_assert_eq(called, 9);
+    cr_assert_eq(answered, 3);
+    cr_assert_not(msp_network_execute_calls());
+    leave_calls(3);
+    msp_network_worker_close(); /* dropped */
+    cr_assert_eq(called, 9);
 }
