@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partitions.c: what partitions cost, by programs for our library alone. One partition and eight
- * take turns, kinds of memory take turns, and each measurement is a job of its own with its
- * partitions in the environment. A kind that this machine does not have is waived, with the
- * library's reason. */
+/* partitions.c: rows of our library alone, by a program each: calls of handlers, and what
+ * partitions cost. One partition and eight take turns, kinds of memory take turns, and each
+ * measurement is a job of its own with its partitions in the environment. A kind that this machine
+ * does not have is waived, with the library's reason. */
 
 #include "bench/rma/rma.h"
 #include <string.h>
@@ -85,6 +85,15 @@ static void measure_kind(struct bench_run *run, size_t kind, size_t peer, const 
     }
 }
 
+static void measure_calls(struct bench_run *run, size_t peer, const char *program)
+{
+    const struct rma_job job = {
+        .program = program, .words = run->quick ? "quick" : "", .settings = ""};
+    struct bench_child child;
+
+    (void)run_once(run, peer, &job, failure_of(run, RMA_CALL, peer), &child);
+}
+
 /* Whether the row is measured in this round; the first one builds its program. */
 static bool prepare(struct bench_run *run, size_t round, size_t peer, enum rma_row row,
                     char *program, size_t program_size)
@@ -110,11 +119,15 @@ static void measure_peer(struct bench_run *run, size_t round, size_t peer)
 {
     static char choices[BENCH_PEERS_MAX][128];
     static char stencils[BENCH_PEERS_MAX][128];
+    static char calls[BENCH_PEERS_MAX][128];
     char *choice  = choices[peer];
     char *stencil = stencils[peer];
 
     if (prepare(run, round, peer, RMA_PARTITION, choice, sizeof(choices[0]))) {
         measure_choice(run, round, peer, choice);
+    }
+    if (prepare(run, round, peer, RMA_CALL, calls[peer], sizeof(calls[0]))) {
+        measure_calls(run, peer, calls[peer]);
     }
     if (prepare(run, round, peer, RMA_STENCIL, stencil, sizeof(stencils[0]))) {
         for (size_t i = 0; i < KIND_COUNT; i++) {

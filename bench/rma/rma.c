@@ -116,6 +116,8 @@ static const struct bench_point points[] = {
     {RMA_STENCIL, "stencil-coherent", "COHERENT", "us", false},
     {RMA_STENCIL, "stencil-device", "DEVICE", "us", false},
     {RMA_STENCIL, "stencil-libomp", "LIBOMP", "us", false},
+    {RMA_CALL, "call-quiet", "8 B + quiet", "ns", false},
+    {RMA_CALL, "call-8", "8 B, 4096 a quiet", "ns", false},
 };
 
 _Static_assert(sizeof(points) / sizeof(points[0]) <= BENCH_POINTS_MAX, "too many points");

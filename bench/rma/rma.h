@@ -31,7 +31,8 @@
     X(PING_PONG, "ping-pong", SIZES, "put, fence, flag, and back: half a round trip; us")          \
     X(START, "start", APART, "an empty program, from its launcher's start to its end")             \
     X(PARTITION, "partition", OURS, "put + quiet to a partition drawn at random; ns")              \
-    X(STENCIL, "stencil", OURS, "a stencil step on a partition of each kind; us")
+    X(STENCIL, "stencil", OURS, "a stencil step on a partition of each kind; us")                  \
+    X(CALL, "call", OURS, "calls of a handler on the other PE, and their quiet; ns")
 
 enum rma_row {
 #define RMA_ROW_ENUM(symbol, name, where, help) RMA_##symbol,
