@@ -380,6 +380,19 @@ MEMSPAN_API void shmemx_call(shmem_ctx_t ctx, int id, const void *payload, size_
 
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 
+/** Properties of a program that uses another model too, by the names of OSHMPI and OSSS-UCX. */
+#define SHMEMX_PROGRESS_MPI           0 /* a wait in OpenSHMEM advances MPI */
+#define SHMEMX_UPC_THREADS_ARE_PES    1
+#define SHMEMX_FORTRAN_IMAGES_ARE_PES 2
+#define SHMEMX_MPI_PROCESSES_ARE_PES  3 /* the rank in MPI_COMM_WORLD is the number of the PE */
+#define SHMEMX_INITIALIZES_MPI        4
+#define SHMEMX_MPI_INITIALIZES        5
+
+/** 1 if the job has that property, else 0. SHMEMX_MPI_PROCESSES_ARE_PES holds where the launcher
+ * serves MPI too (by PMIx or PMI-1), the others do not. Any thread. Errors: MEMSPAN_ERR_INVALID (no
+ * such property). */
+MEMSPAN_API int shmemx_query_interoperability(int property);
+
 /** Routines that 1.6 adopted, under their names before that. */
 #define MEMSPAN_SHMEMX_TWINS(result, name, ...)                                                    \
     MEMSPAN_API result shmemx_##name(__VA_ARGS__);                                                 \

@@ -2,9 +2,11 @@
 /* setup.c: start and end, PE numbers, accessibility. */
 
 #include "shmem/api/routine.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/job.h"
 #include "shmem/last_thread.h"
 #include "shmem/transport/rma.h"
+#include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +118,17 @@ MSP_ROUTINE(void, shmem_info_get_name, char *name)
 MSP_ROUTINE(void, shmem_pcontrol, int level, ...)
 {
     (void)level;
+}
+
+int shmemx_query_interoperability(int property)
+{
+    msp_job_require(__func__);
+    if ((property < SHMEMX_PROGRESS_MPI) || (property > SHMEMX_MPI_INITIALIZES)) {
+        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: %d is no property", __func__, property);
+    }
+    return (property == SHMEMX_MPI_PROCESSES_ARE_PES) &&
+           ((msp_job.bootstrap == &msp_bootstrap_pmix) ||
+            (msp_job.bootstrap == &msp_bootstrap_pmi));
 }
 
 /* ---- PE numbers ---- */

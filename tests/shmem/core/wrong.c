@@ -132,6 +132,16 @@ static void call_not_added(void)
     shmem_barrier_all();
 }
 
+/* oshrun does not serve MPI. */
+static void properties(void)
+{
+    if ((shmemx_query_interoperability(-1) != MEMSPAN_ERR_INVALID) ||
+        (shmemx_query_interoperability(SHMEMX_MPI_INITIALIZES + 1) != MEMSPAN_ERR_INVALID) ||
+        (shmemx_query_interoperability(SHMEMX_MPI_PROCESSES_ARE_PES) != 0)) {
+        exit(1);
+    }
+}
+
 static void context_pe(void)
 {
     shmem_team_t team;
@@ -499,6 +509,7 @@ static const struct {
     {"words_none", words_none},
     {"space_null", space_null},
     {"context_pe", context_pe},
+    {"properties", properties},
     {"call_unknown", call_unknown},
     {"call_too_large", call_too_large},
     {"call_pe", call_pe},

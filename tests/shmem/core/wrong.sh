@@ -91,6 +91,7 @@ expect out_of_heap answered shmem_malloc 1099511627776 largest SHMEM_SYMMETRIC_S
 expect context_destroyed_twice fatal shmem_ctx_destroy
 expect team_null fatal shmem_team_sync
 expect partition_unknown answered
+expect properties answered
 expect call_unknown fatal "shmemx_call: id 1 is no handler of this PE, which has added 1"
 expect call_too_large fatal "shmemx_call: size is 2049, and at most 2048"
 expect call_pe fatal "shmemx_call: pe 2 is not in the context's team"

@@ -5,6 +5,7 @@
 #include "tests/shmem/check.h"
 #include <mpi.h>
 #include <shmem.h>
+#include <shmemx.h>
 #include <string.h>
 
 enum { ROUNDS = 20, TAG = 7 };
@@ -68,6 +69,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     CHECK((rank == shmem_my_pe()) && (count == shmem_n_pes()));
+    CHECK(shmemx_query_interoperability(SHMEMX_MPI_PROCESSES_ARE_PES) == 1);
+    CHECK(shmemx_query_interoperability(SHMEMX_PROGRESS_MPI) == 0);
     for (round = 0; round < ROUNDS; round++) {
         use_openshmem_beside_mpi(rank, count, round);
         use_mpi_beside_openshmem(rank, count);
