@@ -44,7 +44,7 @@ kill -STOP $pids
 sleep 2.3
 # shellcheck disable=SC2086
 kill -CONT $pids
-sleep 0.1
+sleep 0.4 # they look for answers meanwhile
 kill -CONT "$last"
 wait $job || { echo "sleep: $(cat "$said")"; bad=1; }
 exit $bad
