@@ -28,7 +28,7 @@ configure() {
     shift
     status=0
     cmake --fresh -S "$sources" -B "$scratch/build" -G Ninja -DCMAKE_C_COMPILER="$compiler" \
-        -DMEMSPAN_VALGRIND=OFF -DMEMSPAN_GFORTRAN=OFF -DMEMSPAN_OPENCL_INCLUDE=OFF \
+        -DMEMSPAN_VALGRIND=OFF -DMEMSPAN_MANDOC=OFF -DMEMSPAN_GFORTRAN=OFF -DMEMSPAN_OPENCL_INCLUDE=OFF \
         -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON \
         -DPKG_CONFIG_EXECUTABLE="$scratch/pkg-config" >"$scratch/log" 2>&1 || status=$?
     tr -s '\n ' '  ' <"$scratch/log" >"$scratch/said"
@@ -48,6 +48,7 @@ configure 'jansson ucx libfabric pmix' \
     'against the headers of OpenCL off: CL/cl.h is not here (Debian: opencl-c-headers,' \
     'of OpenMP in Fortran off: gfortran is not here (Debian: gfortran,' \
     'Fortran modules off: Python 3.9 or newer is not here (Debian: python3,' \
+    'manual pages as HTML off: mandoc is not here (Debian: mandoc,' \
     'Python module off: Python 3.9 or newer is not here (Debian: python3,' \
     ' tests on '
 [ "$status" -eq 0 ] || { cat "$scratch/log"; exit 1; }
