@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where mandoc is, the manual pages as HTML, made when they are installed.
+# What is installed to be read: the guide, and, where mandoc is, the manual pages as HTML, made when they are installed.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/guide DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+        FILES_MATCHING PATTERN "*.md")
+
 find_program(MEMSPAN_MANDOC mandoc)
 memspan_feature("manual pages as HTML" "${MEMSPAN_MANDOC}" "mandoc is not here" mandoc mandoc)
 if(NOT MEMSPAN_MANDOC)

@@ -129,9 +129,15 @@ for member in $(sed -n '/^typedef struct memspan_backend {/,/^}/s/.* (\*\([a-z_]
     grep -qE "^\.IR? .*\b$member\b" include/man/memspan_backend.7 || complain "memspan_backend(7): no member $member"
 done
 
-# Other pages of ours that a page refers to exist, as files or among the names of one.
-for page in include/man/*.[1-9] cmd/*/*.[1-9] bench/*.[1-9]; do
-    for reference in $(sed -nE 's/^\.[BI]R ([^ ]+) \(([1-9])\).*/\1.\2/p' "$page" | sed 's/\\-/-/g'); do
+# Other pages of ours that a page, or a document, refers to exist, as files or among the names of one.
+references() {
+    case $1 in
+    *.md) awk '/^```/ { code = !code } !code' "$1" | grep -oE '[A-Za-z_][A-Za-z_.+-]*\([1-9]\)' | sed 's/(/./; s/)//' ;;
+    *) sed -nE 's/^\.[BI]R ([^ ]+) \(([1-9])\).*/\1.\2/p' "$1" | sed 's/\\-/-/g' ;;
+    esac
+}
+for page in include/man/*.[1-9] cmd/*/*.[1-9] bench/*.[1-9] $(documents); do
+    for reference in $(references "$page"); do
         name=${reference%.?}
         case $name in
         mem* | osh* | shmem* | omp_*) ;;
