@@ -176,6 +176,22 @@ typedef struct shmemx_network_facts {
     uint64_t message_bytes;
     uint64_t put_count; /**< by the driver, as gets */
     uint64_t put_bytes;
+/* ---------------------------------------------------------------------------------- teams */
+
+/** Make a team of the parent's PEs that give the same @p color. Their numbers rise with their
+ * @p key, and with their number in the parent where keys are equal. Collective over the parent; all
+ * PEs of a color give the same configuration. A PE with a color below 0 is in no new team: the call
+ * returns 0, and *new_team is SHMEM_TEAM_INVALID. On failure all PEs of the parent get an error and
+ * SHMEM_TEAM_INVALID. shmem_team_destroy() ends the team. A config of NULL with a config_mask ends
+ * the job.
+ * Source: Cray's shmem_team_split_color(), with a configuration as of shmem_team_split_strided().
+ * Errors: MEMSPAN_ERR_INVALID (the parent is no team of this PE's), MEMSPAN_ERR_LIMIT (all teams
+ * are in use, in some PE of the parent), MEMSPAN_ERR_NO_MEMORY. */
+MEMSPAN_API int shmemx_team_split_color(shmem_team_t parent_team, int color, int key,
+                                        const shmem_team_config_t *config, long config_mask,
+                                        shmem_team_t *new_team);
+#define SHMEMX_TEAM_NO_COLOR (-1)
+
     uint64_t get_count;
     uint64_t get_bytes;
 } shmemx_network_info_t;

@@ -35,7 +35,7 @@ static void take_context(struct msp_context *context, const struct msp_team *tea
 
     *context = (struct msp_context){.start      = team->start,
                                     .stride     = team->stride,
-                                    .size       = team->size,
+                                    .size       = (team->members == NULL) ? team->size : 0,
                                     .team       = team->index,
                                     .options    = options,
                                     .generation = generation,

@@ -8,7 +8,7 @@
  * default one. Operations on mapped memory are complete when they return: there a context only
  * translates PE numbers. Transports keep queues by its index. */
 
-#include "shmem/job.h"
+#include "shmem/team.h"
 
 enum {
     MSP_CONTEXT_MAX        = 4096,
@@ -23,8 +23,8 @@ enum {
 struct msp_context {
     int start; /* its PE i is PE start + i * stride of the world */
     int stride;
-    int size;
-    int team; /* index of the team it belongs to */
+    int size; /* 0 where its team has a table (members.h) */
+    int team; /* index of the team it belongs to, which lives as long as it */
     long options;
     unsigned generation;
     bool is_live;
@@ -53,11 +53,21 @@ static inline const struct msp_context *msp_context_internal(void)
 /* The context of a handle that must be live; NULL otherwise. */
 struct msp_context *msp_context_live(const void *handle);
 
-/* The world's number of the context's PE @p pe; -1, which no operation takes, when it has none. */
+/* How many PEs it has, also in a table: 0 when it is not live. */
+static inline int msp_context_size(const struct msp_context *context)
+{
+    return context->is_live ? msp_teams[context->team].size : 0;
+}
+
+/* The world's number of the context's PE @p pe; -1, which no operation takes, when it has none. A
+ * table is looked at where a run's number would be refused: runs pay nothing for it. */
 static inline int msp_context_pe(const struct msp_context *context, int pe)
 {
-    return MSP_LIKELY((unsigned)pe < (unsigned)context->size)
-               ? context->start + (pe * context->stride)
+    if (MSP_LIKELY((unsigned)pe < (unsigned)context->size)) {
+        return context->start + (pe * context->stride);
+    }
+    return ((unsigned)pe < (unsigned)msp_context_size(context))
+               ? msp_team_world_pe(&msp_teams[context->team], pe)
                : -1;
 }
 

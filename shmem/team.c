@@ -12,6 +12,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/option.h"
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = MSP_TEAM_MAX / 64 };
@@ -44,30 +45,12 @@ void *msp_team_handle(const struct msp_team *team)
                : (void *)(((uintptr_t)team->generation << MSP_TEAM_SHIFT) | (uintptr_t)team->index);
 }
 
-/* The number of a PE of the world in a run; -1: it is not in it. */
-static int number_in(int start, int stride, int size, int world_pe)
-{
-    int distance = world_pe - start;
-
-    if (stride == 0) {
-        return (distance == 0) ? 0 : -1;
-    }
-    return ((distance % stride == 0) && (distance / stride >= 0) && (distance / stride < size))
-               ? distance / stride
-               : -1;
-}
-
 int msp_team_translate(const struct msp_team *from, int pe, const struct msp_team *to)
 {
     if ((from == NULL) || (to == NULL) || (pe < 0) || (pe >= from->size)) {
         return -1;
     }
-    return number_in(to->start, to->stride, to->size, msp_team_world_pe(from, pe));
-}
-
-static int number_of_local(const struct msp_team *team, int local_index)
-{
-    return number_in(team->start, team->stride, team->size, msp_job.local_pes[local_index]);
+    return msp_team_number(to, msp_team_world_pe(from, pe));
 }
 
 int msp_team_first_local(const struct msp_team *team)
@@ -76,7 +59,7 @@ int msp_team_first_local(const struct msp_team *team)
     int i;
 
     for (i = 0; i < msp_job.local_count; i++) {
-        int pe = number_of_local(team, i);
+        int pe = msp_team_number(team, msp_job.local_pes[i]);
 
         first = ((pe >= 0) && (pe < first)) ? pe : first;
     }
@@ -89,7 +72,7 @@ int msp_team_local_count(const struct msp_team *team)
     int i;
 
     for (i = 0; i < msp_job.local_count; i++) {
-        count += (number_of_local(team, i) >= 0) ? 1 : 0;
+        count += (msp_team_number(team, msp_job.local_pes[i]) >= 0) ? 1 : 0;
     }
     return count;
 }
@@ -175,37 +158,72 @@ static struct agreed agree_on_index(struct msp_team *parent)
 
 /* ---- making ---- */
 
-static void fill(struct msp_team *team, int index, int start, int stride, int size)
+/* The PEs of a team: places of a table, or of the world. */
+struct run {
+    int start;
+    int stride;
+    int size;
+    struct msp_members *members;
+};
+
+static int pe_of(const struct run *run, int number)
+{
+    return msp_members_pe(run->members, run->start + (number * run->stride));
+}
+
+/* Without the table, where the world's numbers are a run themselves. */
+static struct run straightened(struct run run)
+{
+    int first = pe_of(&run, 0);
+    int step  = (run.size > 1) ? (pe_of(&run, 1) - first) : 1;
+    int i     = 2;
+
+    while ((run.members != NULL) && (i < run.size) && (pe_of(&run, i) == first + (i * step))) {
+        i++;
+    }
+    return ((run.members == NULL) || (i < run.size)) ? run
+                                                     : (struct run){first, step, run.size, NULL};
+}
+
+/* The parent's PEs start, start + stride, ... */
+static struct run part_of(const struct msp_team *parent, int start, int stride, int size)
+{
+    return straightened((struct run){.start   = parent->start + (start * parent->stride),
+                                     .stride  = (size == 1) ? 1 : (stride * parent->stride),
+                                     .size    = size,
+                                     .members = parent->members});
+}
+
+static void fill(struct msp_team *team, int index, struct run run)
 {
     unsigned generation       = team->generation;
     struct msp_groups *groups = team->groups;
 
-    *team = (struct msp_team){.index      = index,
-                              .start      = start,
-                              .stride     = stride,
-                              .size       = size,
-                              .pe         = number_in(start, stride, size, msp_job.pe),
-                              .generation = generation,
-                              .groups     = groups,
-                              .is_live    = true};
+    *team    = (struct msp_team){.index      = index,
+                                 .start      = run.start,
+                                 .stride     = run.stride,
+                                 .size       = run.size,
+                                 .members    = run.members,
+                                 .generation = generation,
+                                 .groups     = groups,
+                                 .is_live    = true};
+    team->pe = msp_team_number(team, msp_job.pe);
+    msp_members_hold(team->members);
 }
 
-/* The team of the parent's PEs start, start + stride, ...; NULL, with the index free again, in
- * those who are not in it. It may be used at once: its members' first collective call waits for
- * those that have not come here yet, and the index is claimed in all. */
-static struct msp_team *make(const struct msp_team *parent, struct agreed agreed, int start,
-                             int stride, int size, int contexts)
+/* The team of these PEs; NULL, with the index free again, in those who are not in it. It may be
+ * used at once: its members' first collective call waits for those that have not come here yet, and
+ * the index is claimed in all. */
+static struct msp_team *make(struct agreed agreed, struct run run, int contexts)
 {
     struct msp_team *team = &msp_teams[agreed.index];
-    int first             = msp_team_world_pe(parent, start);
-    int step              = (size == 1) ? 1 : (stride * parent->stride);
 
-    if (number_in(first, step, size, msp_job.pe) < 0) {
+    if (msp_members_number(run.members, run.start, run.stride, run.size, msp_job.pe) < 0) {
         unclaim(agreed.index);
         return NULL;
     }
     team->generation++;
-    fill(team, (int)agreed.index, first, step, size);
+    fill(team, (int)agreed.index, run);
     team->context_count = contexts;
     msp_sync_begin(team, agreed.number);
     return team;
@@ -249,7 +267,8 @@ int msp_team_split_strided(struct msp_team *parent, int start, int stride, int s
     if (agreed.index == 0) {
         return (int)MEMSPAN_ERR_LIMIT;
     }
-    *team_p = make(parent, agreed, start, stride, size, context_count(config, config_mask));
+    *team_p =
+        make(agreed, part_of(parent, start, stride, size), context_count(config, config_mask));
     return 0;
 }
 
@@ -284,12 +303,135 @@ int msp_team_split_2d(struct msp_team *parent, int x_range, const shmem_team_con
     }
     row       = (parent->pe / x_size) * x_size;
     column    = parent->pe % x_size;
-    *x_team_p = make(parent, x_agreed, row, 1,
-                     (row + x_size <= parent->size) ? x_size : (parent->size - row),
-                     context_count(x_config, x_mask));
-    *y_team_p = make(parent, y_agreed, column, x_size, ((parent->size - column - 1) / x_size) + 1,
-                     context_count(y_config, y_mask));
+    *x_team_p = make(
+        x_agreed,
+        part_of(parent, row, 1, (row + x_size <= parent->size) ? x_size : (parent->size - row)),
+        context_count(x_config, x_mask));
+    *y_team_p =
+        make(y_agreed, part_of(parent, column, x_size, ((parent->size - column - 1) / x_size) + 1),
+             context_count(y_config, y_mask));
     return 0;
+}
+
+/* ---- splitting by color ---- */
+
+/* Color and key as one word: the color's half is 0 where there is none, and the key's rises with
+ * the key. */
+static uint64_t word_of(int color, int key)
+{
+    return (color < 0) ? 0 : ((((uint64_t)color + 1) << 32) | ((unsigned)key ^ 0x80000000u));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t first  = *(const uint64_t *)a;
+    uint64_t second = *(const uint64_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+/* The PEs of this one's color: their keys, above their numbers in the parent, by rising value.
+ * Every PE puts its word into a vector, a window of it at a time. @p sorted NULL: only takes part.
+ */
+static int gather_color(struct msp_team *parent, uint64_t mine, uint64_t *sorted)
+{
+    uint64_t window[MSP_HOSTS_VOTE_BYTES / sizeof(uint64_t)];
+    const int most = (int)(sizeof window / sizeof window[0]);
+    int count      = 0;
+    int first;
+    int i;
+
+    for (first = 0; first < parent->size; first += most) {
+        int left = parent->size - first;
+        int now  = (left < most) ? left : most;
+
+        memset(window, 0, sizeof window);
+        if ((parent->pe >= first) && (parent->pe < first + now)) {
+            window[parent->pe - first] = mine;
+        }
+        msp_hosts_vote(parent, MSP_REDUCE_OR, MSP_NUMBER_U64, window, (size_t)now);
+        for (i = 0; (i < now) && (mine != 0) && (sorted != NULL); i++) {
+            if (window[i] >> 32 == mine >> 32) {
+                sorted[count++] = (window[i] << 32) | (uint64_t)(first + i);
+            }
+        }
+    }
+    if (count > 1) {
+        qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    }
+    return count;
+}
+
+/* Those PEs, in that order. False: no memory. */
+static bool list_color(const struct msp_team *parent, const uint64_t *sorted, int count,
+                       struct run *run_p)
+{
+    struct msp_members *members = msp_members_make(count);
+    int i;
+
+    if (members == NULL) {
+        return false;
+    }
+    for (i = 0; i < count; i++) {
+        members->pes[i] = msp_team_world_pe(parent, (int)(uint32_t)sorted[i]);
+    }
+    *run_p = straightened((struct run){.stride = 1, .size = count, .members = members});
+    if (run_p->members != NULL) {
+        msp_members_sort(members);
+    } else {
+        msp_members_release(members);
+    }
+    return true;
+}
+
+static struct agreed agree_on_color(struct msp_team *parent, bool is_listed, int *status_p)
+{
+    if (!msp_agree_all(parent, is_listed)) {
+        *status_p = (int)msp_error_elsewhere(
+            MEMSPAN_ERR_NO_MEMORY, "no memory for the members of a team of %d PEs", parent->size);
+        return (struct agreed){0, 0};
+    }
+    *status_p = (int)MEMSPAN_ERR_LIMIT;
+    return agree_on_index(parent);
+}
+
+/* Teams of different colors have no PE in common, so that all of them take the same index. */
+int msp_team_split_color(struct msp_team *parent, int color, int key,
+                         const shmem_team_config_t *config, long config_mask,
+                         struct msp_team **team_p)
+{
+    uint64_t mine    = word_of(color, key);
+    uint64_t *sorted = malloc((size_t)parent->size * sizeof *sorted);
+    struct run run   = {0, 1, 0, NULL};
+    bool is_listed   = (sorted != NULL);
+    struct agreed agreed;
+    int status;
+    int count;
+
+    *team_p = NULL;
+    if (msp_job.checks) {
+        msp_collective_check("shmemx_team_split_color", parent, "parent_team",
+                             (uint64_t)parent->index);
+    }
+    count     = gather_color(parent, mine, sorted);
+    is_listed = is_listed && ((count == 0) || list_color(parent, sorted, count, &run));
+    free(sorted);
+    agreed = agree_on_color(parent, is_listed, &status);
+    if (agreed.index != 0) {
+        *team_p = make(agreed, run, context_count(config, config_mask));
+        status  = 0;
+    }
+    msp_members_release(run.members);
+    return status;
+}
+
+/* ---- ending ---- */
+
+static void retire(struct msp_team *team)
+{
+    msp_members_release(team->members);
+    team->members = NULL;
+    team->is_live = false;
 }
 
 void msp_team_destroy(struct msp_team *team)
@@ -302,7 +444,7 @@ void msp_team_destroy(struct msp_team *team)
     msp_context_destroy_team(index);
     msp_collective_sync(team);
     msp_sync_end(team);
-    team->is_live = false;
+    retire(team);
     unclaim((unsigned)index);
 }
 
@@ -313,7 +455,7 @@ static void predefine(int index, int start, int stride, int size)
     struct msp_team *team = &msp_teams[index];
 
     team->generation = 0;
-    fill(team, index, start, stride, size);
+    fill(team, index, (struct run){start, stride, size, NULL});
     msp_sync_begin(team, 0);
 }
 
@@ -383,6 +525,6 @@ void msp_team_close(void)
     unsigned i;
 
     for (i = 0; i < first_unused; i++) {
-        msp_teams[i].is_live = false;
+        retire(&msp_teams[i]);
     }
 }

@@ -26,9 +26,9 @@ void msp_check_context(const char *call, const void *handle, int pe)
     if (context == NULL) {
         msp_fatal("%s: ctx %p is no context, or was destroyed", call, handle);
     }
-    if ((unsigned)pe >= (unsigned)context->size) {
+    if ((unsigned)pe >= (unsigned)msp_context_size(context)) {
         msp_fatal("%s: pe %d is not in the context's team: its PEs are 0 to %d", call, pe,
-                  context->size - 1);
+                  msp_context_size(context) - 1);
     }
 }
 

@@ -43,9 +43,9 @@ static void quiet_some(const char *call, const struct msp_context *context, cons
     }
     if (MSP_UNLIKELY(msp_job.checks)) {
         for (i = 0; i < npes; i++) {
-            if ((unsigned)target_pes[i] >= (unsigned)context->size) {
+            if ((unsigned)target_pes[i] >= (unsigned)msp_context_size(context)) {
                 msp_fatal("%s: target_pes[%zu] is %d: PEs are 0 to %d", call, i, target_pes[i],
-                          context->size - 1);
+                          msp_context_size(context) - 1);
             }
         }
     }

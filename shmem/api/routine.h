@@ -34,7 +34,8 @@
         if (MSP_UNLIKELY(msp_job.checks)) {                                                        \
             msp_check_context(MSP_CALL, ctx, pe);                                                  \
         }                                                                                          \
-        if (MSP_UNLIKELY((unsigned)pe >= (unsigned)context->size)) {                               \
+        if (MSP_UNLIKELY((unsigned)pe >= (unsigned)context->size) &&                               \
+            ((unsigned)pe >= (unsigned)msp_context_size(context))) {                               \
             msp_refuse_context(MSP_CALL, ctx, pe);                                                 \
         }                                                                                          \
         pe = msp_context_pe(context, pe);                                                          \

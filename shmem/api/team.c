@@ -3,6 +3,7 @@
 
 #include "shmem/team.h"
 #include "shmem/api/routine.h"
+#include <shmemx.h>
 
 /* The team of a handle if this PE is a member; NULL. */
 static struct msp_team *own_team(const char *call, shmem_team_t handle)
@@ -117,6 +118,27 @@ MSP_ROUTINE(int, shmem_team_split_2d, shmem_team_t parent_team, int xrange,
     if (status == 0) {
         *xaxis_team = handle_of(x_team);
         *yaxis_team = handle_of(y_team);
+    }
+    return status;
+}
+
+int shmemx_team_split_color(shmem_team_t parent_team, int color, int key,
+                            const shmem_team_config_t *config, long config_mask,
+                            shmem_team_t *new_team)
+{
+    struct msp_team *parent = own_team(__func__, parent_team);
+    struct msp_team *made   = NULL;
+    int status;
+
+    msp_require_result(__func__, "new_team", new_team);
+    *new_team = SHMEM_TEAM_INVALID;
+    if (parent == NULL) {
+        return refuse_parent(__func__);
+    }
+    check_config(__func__, config, config_mask);
+    status = msp_team_split_color(parent, color, key, config, config_mask, &made);
+    if (status == 0) {
+        *new_team = handle_of(made);
     }
     return status;
 }

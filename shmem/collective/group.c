@@ -98,8 +98,9 @@ void msp_groups_find(struct msp_team *job)
     int block = (int)msp_agree_max(job, (uint64_t)msp_job.local_count);
 
     if (is_block(job, block)) {
-        placement.block = block;
-        placement.shape = MSP_GROUP_BLOCK;
+        placement.block      = block;
+        placement.host_count = (msp_job.pe_count + block - 1) / block;
+        placement.shape      = MSP_GROUP_BLOCK;
     } else {
         list_runs(job);
         placement.shape = MSP_GROUP_LISTED;
@@ -117,6 +118,9 @@ static int host_of(int world_pe)
     int low  = 0;
     int high = placement.run_count - 1;
 
+    if (placement.shape == MSP_GROUP_BLOCK) {
+        return world_pe / placement.block;
+    }
     while (low < high) {
         int middle = low + ((high - low + 1) / 2);
 
@@ -203,7 +207,7 @@ static bool make_list(const struct msp_team *team, struct msp_groups *groups)
     groups->list    = calloc((size_t)most, sizeof *groups->list);
     groups->of_host = malloc((size_t)placement.host_count * sizeof *groups->of_host);
     if ((groups->list == NULL) || (groups->of_host == NULL)) {
-        msp_fatal("shmem_team_split_strided: no memory for a team on %d hosts", most);
+        msp_fatal("no memory for a team on %d hosts", most);
     }
     memset(groups->of_host, 0xff, (size_t)placement.host_count * sizeof *groups->of_host);
     groups->count = 0;
@@ -252,10 +256,11 @@ static void make_local(const struct msp_team *team, struct msp_groups *groups)
     struct msp_group own = msp_group_at(team, groups->own);
 
     groups->local = (struct msp_team){.index   = team->index,
-                                      .start   = msp_team_world_pe(team, own.first),
+                                      .start   = team->start + (own.first * team->stride),
                                       .stride  = team->stride * own.step,
                                       .size    = own.size,
                                       .pe      = (team->pe - own.first) / own.step,
+                                      .members = team->members,
                                       .is_live = true};
 }
 
@@ -273,6 +278,9 @@ void msp_groups_make(struct msp_team *team)
     }
     team->groups  = groups;
     groups->shape = placement.shape;
+    if ((team->members != NULL) && (groups->shape == MSP_GROUP_BLOCK)) {
+        groups->shape = MSP_GROUP_LISTED; /* its numbers are in no order of hosts */
+    }
     if (msp_peer_is_indirect ||
         ((groups->shape == MSP_GROUP_BLOCK) && (distance(team->stride, 0) >= placement.block))) {
         groups->shape = MSP_GROUP_SINGLE;

@@ -7,8 +7,9 @@
  *
  * A group is a run of the team's PEs with a stride, so that it is a team of one host itself.
  * Groups are numbered by their first members. Where hosts have equal numbers of consecutive PEs,
- * as launchers place them, groups are arithmetic and take no memory. Otherwise a team has a list,
- * 12 bytes a group. Teams whose members on some host are no run have a group for each PE. */
+ * as launchers place them, groups are arithmetic and take no memory. Otherwise, and where the team
+ * has a table of its members, it has a list, 12 bytes a group. Teams whose members on some host are
+ * no run have a group for each PE. */
 
 #include "shmem/team.h"
 

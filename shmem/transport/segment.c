@@ -19,6 +19,7 @@ struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_SPARSE;
 
 static unsigned char unit_owner[MSP_ARENA_UNITS];
 static char *windows[MSP_SEGMENT_MAX];
+static struct msp_members *team_members[MSP_SEGMENT_MAX]; /* of their teams; NULL: a run of PEs */
 
 /* Where adopted segments are, by index: read by any thread while others are made. */
 static struct {
@@ -400,6 +401,8 @@ void msp_segment_limit(int index, const struct msp_team *team)
     segment->team_start  = team->start;
     segment->team_stride = team->stride;
     segment->team_size   = team->size;
+    team_members[index]  = team->members;
+    msp_members_hold(team->members);
     while ((run < segment->reach_count) &&
            msp_segment_has_pe(segment, msp_job.first_local + (int)run)) {
         run++;
@@ -409,14 +412,9 @@ void msp_segment_limit(int index, const struct msp_team *team)
 
 bool msp_segment_has_pe(const struct msp_segment *segment, int pe)
 {
-    int distance = pe - segment->team_start;
-
-    if ((segment->team_size == 0) || (distance == 0)) {
-        return true;
-    }
-    return (segment->team_stride != 0) && (distance % segment->team_stride == 0) &&
-           (distance / segment->team_stride > 0) &&
-           (distance / segment->team_stride < segment->team_size);
+    return (segment->team_size == 0) ||
+           (msp_members_number(team_members[segment - msp_segments], segment->team_start,
+                               segment->team_stride, segment->team_size, pe) >= 0);
 }
 
 void msp_segment_destroy(int index)
@@ -431,6 +429,8 @@ void msp_segment_destroy(int index)
         unmap_both(index);
         close(segment->fd);
     }
+    msp_members_release(team_members[index]);
+    team_members[index] = NULL;
     atomic_store(&adopted[index].size_bytes, 0);
     memset(segment, 0, sizeof *segment);
 }

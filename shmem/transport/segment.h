@@ -37,8 +37,8 @@ struct msp_segment {
     size_t stride_bytes;
     int partition;     /* its number; -1: none */
     bool host_touches; /* the host may load and store its own copy */
-    int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
-    int team_stride; /* apart; team_size 0: all of the job */
+    int team_start;    /* PEs that have it, by the world's numbers or by places of a table: */
+    int team_stride;   /* team_size of them, team_stride apart; team_size 0: all of the job */
     int team_size;
     int fd;                /* of the file, -1: none */
     atomic_bool is_served; /* its owner serves PEs of the host (owner.h); stored last */

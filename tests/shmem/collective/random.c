@@ -5,6 +5,7 @@
 
 #include "tests/shmem/check.h"
 #include <complex.h>
+#include <shmemx.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +365,36 @@ static void run_on_axes(int rounds)
     state = seed;
 }
 
+/* All teams of some colors at once, with PEs in random order; one PE in eight is in none. Those of
+ * a color draw the same numbers. */
+static void run_on_colors(int rounds)
+{
+    uint64_t colors = 1 + below(3);
+    int color       = 0;
+    int key         = 0;
+    uint64_t seed;
+    shmem_team_t team;
+    int pe;
+    int i;
+
+    for (pe = 0; pe < shmem_n_pes(); pe++) {
+        int drawn_color = (below(8) == 0) ? SHMEMX_TEAM_NO_COLOR : (int)below(colors);
+        int drawn_key   = (int)below(100) - 50;
+
+        color = (pe == shmem_my_pe()) ? drawn_color : color;
+        key   = (pe == shmem_my_pe()) ? drawn_key : key;
+    }
+    CHECK(shmemx_team_split_color(SHMEM_TEAM_WORLD, color, key, NULL, 0, &team) == 0, "color %d",
+          color);
+    seed  = check_random(&state);
+    state = seed + (uint64_t)color + 1;
+    for (i = 0; (i < rounds) && (team != SHMEM_TEAM_INVALID); i++) {
+        run_round(team, (unsigned)below(1 << 20));
+    }
+    shmem_team_destroy(team);
+    state = seed;
+}
+
 /* Sums that are rounded have the same bits on all PEs, whatever the order. */
 static void round_alike(void)
 {
@@ -443,6 +474,9 @@ int main(int argc, char **argv)
     for (i = 0; i < (unsigned)rounds * ((shmem_n_pes() > 8) ? 10 : 40); i++) {
         run_on_random_team(6);
         run_on_axes(2);
+        if (i % 4 == 0) {
+            run_on_colors(5);
+        }
     }
     run_ahead();
     round_alike();
