@@ -3,8 +3,9 @@
 #define MEMSPAN_SHMEMX_H
 
 /** @file shmemx.h
- * Extensions to OpenSHMEM 1.6: partitions of the symmetric heap, spaces that a team makes at run
- * time, the program's own buffers as symmetric memory, and other implementations' names for these.
+ * Extensions to OpenSHMEM 1.6: a start that may fail, partitions of the symmetric heap, spaces that
+ * a team makes at run time, teams by color, the program's own buffers as symmetric memory, and
+ * other implementations' names for these.
  *
  * Calls that allocate, free or create are collective over the world, or over the team that they
  * name. They return after a barrier of these PEs, unless the name or a hint excludes it. Queries
@@ -21,6 +22,20 @@
 #include <shmem.h>
 
 MEMSPAN_BEGIN_DECLS
+
+/* ---------------------------------------------------------------------------------- start */
+
+/** shmem_init_thread() for programs that can run without OpenSHMEM. It prints nothing. A job that
+ * cannot come up is an error in all its PEs, with the reason in memspan_error_text(), and nothing
+ * is left of it: a later call may succeed. Collective over the job. shmem_init(3) lists the
+ * failures that still end the job.
+ *
+ * Errors: MEMSPAN_ERR_INVALID (no such thread level), MEMSPAN_ERR_CONFLICT (a launcher has no
+ * channel to this process; versions differ), MEMSPAN_ERR_CONFIG (a variable is malformed, or
+ * differs between PEs), MEMSPAN_ERR_UNREACHABLE (no transport reaches the other hosts),
+ * MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_LIMIT, MEMSPAN_ERR_DRIVER (the launcher's, a transport's), and
+ * for partitions those of shmemx_space_create(). */
+MEMSPAN_API int shmemx_init_try(int requested, int *provided);
 
 /* ----------------------------------------------------------------------------- partitions
  * A partition is a separate symmetric heap of one kind of memory, identified by a number. The
@@ -161,21 +176,6 @@ MEMSPAN_API int shmemx_partition_of(const void *address);
  * library's, for the life of the partition. */
 MEMSPAN_API const char *shmemx_partition_name(int id);
 
-/* ------------------------------------------------------------------------- other hosts */
-
-/** This PE's use of the network between hosts. Written by shmemx_network_info(). */
-typedef struct shmemx_network_facts {
-    size_t struct_size;
-    char driver[128]; /**< "UCX 1.13.1, tcp"; "": the job has one host */
-    int peer_count;   /**< PEs of other hosts that it has exchanged data with */
-    int queue_count;  /**< of the driver: one, and one for each private context with operations */
-    /** The rest without private contexts. */
-    uint64_t key_count;        /**< keys of the peers' memory */
-    uint64_t registered_bytes; /**< of its own memory, at present */
-    uint64_t message_count;    /**< operations that the peer executed */
-    uint64_t message_bytes;
-    uint64_t put_count; /**< by the driver, as gets */
-    uint64_t put_bytes;
 /* ---------------------------------------------------------------------------------- teams */
 
 /** Make a team of the parent's PEs that give the same @p color. Their numbers rise with their
@@ -192,6 +192,21 @@ MEMSPAN_API int shmemx_team_split_color(shmem_team_t parent_team, int color, int
                                         shmem_team_t *new_team);
 #define SHMEMX_TEAM_NO_COLOR (-1)
 
+/* ------------------------------------------------------------------------- other hosts */
+
+/** This PE's use of the network between hosts. Written by shmemx_network_info(). */
+typedef struct shmemx_network_facts {
+    size_t struct_size;
+    char driver[128]; /**< "UCX 1.13.1, tcp"; "": the job has one host */
+    int peer_count;   /**< PEs of other hosts that it has exchanged data with */
+    int queue_count;  /**< of the driver: one, and one for each private context with operations */
+    /** The rest without private contexts. */
+    uint64_t key_count;        /**< keys of the peers' memory */
+    uint64_t registered_bytes; /**< of its own memory, at present */
+    uint64_t message_count;    /**< operations that the peer executed */
+    uint64_t message_bytes;
+    uint64_t put_count; /**< by the driver, as gets */
+    uint64_t put_bytes;
     uint64_t get_count;
     uint64_t get_bytes;
 } shmemx_network_info_t;

@@ -3,7 +3,7 @@
  *
  * Each step is taken by all PEs together and fails in all when it fails in one, so that no PE waits
  * for one that has given up. Until the job team can vote, a failure on one of several hosts ends
- * the job. */
+ * the job; of shmemx_init_try() PEs agree through the launcher then. */
 
 #include "shmem/job.h"
 #include "shmem/bootstrap.h"
@@ -39,10 +39,84 @@ static int depth;                                             /* inits without t
 static bool was_on;
 static bool is_forked;
 
+/* ---- failures before the job team can vote ---- */
+
+/* The outcome of a step in one PE. */
+struct outcome {
+    int status;
+    int pe;
+    char reason[200]; /* of a failure */
+};
+
+/* The first failure of all PEs, or success: PE 0 reads all outcomes and distributes it. */
+static memspan_status_t share_outcome(struct outcome *outcome)
+{
+    static unsigned step; /* the same in all PEs; launchers keep the values of earlier steps */
+    const struct msp_bootstrap *launcher = msp_job.bootstrap;
+    size_t size_bytes                    = sizeof *outcome;
+    memspan_status_t status;
+    char own[32];
+    char all[32];
+    int pe;
+
+    snprintf(own, sizeof own, "memspan.step%u", ++step);
+    snprintf(all, sizeof all, "memspan.all%u", step);
+    status = launcher->put(own, outcome, sizeof *outcome);
+    status = (status == MEMSPAN_OK) ? launcher->barrier() : status;
+    for (pe = 1; (msp_job.pe == 0) && (pe < msp_job.pe_count) && (status == MEMSPAN_OK) &&
+                 (outcome->status == MEMSPAN_OK);
+         pe++) {
+        size_bytes = sizeof *outcome;
+        status     = launcher->get(pe, own, outcome, &size_bytes);
+    }
+    if ((msp_job.pe == 0) && (status == MEMSPAN_OK)) {
+        status = launcher->put(all, outcome, sizeof *outcome);
+    }
+    status = (status == MEMSPAN_OK) ? launcher->barrier() : status;
+    return (status == MEMSPAN_OK) ? launcher->get(0, all, outcome, &size_bytes) : status;
+}
+
+memspan_status_t msp_job_settle(memspan_status_t mine)
+{
+    struct outcome outcome = {.status = (int)mine, .pe = msp_job.pe};
+
+    if (msp_job.pe_count == 1) {
+        return mine;
+    }
+    if (mine != MEMSPAN_OK) {
+        snprintf(outcome.reason, sizeof outcome.reason, "%s", memspan_error_text());
+    }
+    if (share_outcome(&outcome) != MEMSPAN_OK) {
+        msp_fatal_error("shmemx_init_try");
+    }
+    if (outcome.status == MEMSPAN_OK) {
+        return MEMSPAN_OK;
+    }
+    /* PE 0's values end with this job: all have read them. */
+    if (msp_job.bootstrap->barrier() != MEMSPAN_OK) {
+        msp_fatal_error("shmemx_init_try");
+    }
+    return (mine != MEMSPAN_OK) ? mine
+                                : msp_error_elsewhere((memspan_status_t)outcome.status, "PE %d: %s",
+                                                      outcome.pe, outcome.reason);
+}
+
+/* @p is_waited_for: by PEs that cannot be informed. */
+static memspan_status_t settled(memspan_status_t mine, bool is_waited_for)
+{
+    if (msp_job.is_tried) {
+        return msp_job_settle(mine);
+    }
+    if ((mine != MEMSPAN_OK) && is_waited_for) {
+        msp_fatal_error("shmem_init");
+    }
+    return mine;
+}
+
 /* ---- start ---- */
 
 /* Every @p hosts-th PE, from one of the first ones on, is of this host. */
-static void deal_machine(struct msp_bootstrap_job *found, int hosts)
+static memspan_status_t deal_machine(struct msp_bootstrap_job *found, int hosts)
 {
     static int *dealt;
     int count = 0;
@@ -51,7 +125,7 @@ static void deal_machine(struct msp_bootstrap_job *found, int hosts)
     free(dealt);
     dealt = malloc((size_t)found->local_count * sizeof *dealt);
     if (dealt == NULL) {
-        msp_fatal("shmem_init: no memory for %d PEs", found->local_count);
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", found->local_count);
     }
     for (i = found->local_index % hosts; i < found->local_count; i += hosts) {
         dealt[count++] = found->local_pes[i];
@@ -59,10 +133,12 @@ static void deal_machine(struct msp_bootstrap_job *found, int hosts)
     found->local_index /= hosts;
     found->local_pes   = dealt;
     found->local_count = count;
+    return MEMSPAN_OK;
 }
 
 /* For tests: runs of PEs become hosts. */
-static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_division division)
+static memspan_status_t divide_machine(struct msp_bootstrap_job *found,
+                                       struct msp_network_division division)
 {
     int others = (division.others > 0) ? division.others : division.pes;
     int first  = found->local_index / (division.pes + others) * (division.pes + others);
@@ -70,8 +146,7 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
     int left;
 
     if (division.hosts > 0) {
-        deal_machine(found, division.hosts);
-        return;
+        return deal_machine(found, division.hosts);
     }
     if (found->local_index - first >= division.pes) {
         first += division.pes;
@@ -81,25 +156,24 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
     found->local_pes += first;
     found->local_index -= first;
     found->local_count = (left < count) ? left : count;
+    return MEMSPAN_OK;
 }
 
 /* Where PEs do not agree on their hosts, some wait for others that do not expect them. */
-static void find_host(struct msp_bootstrap_job *found)
+static memspan_status_t find_host(struct msp_bootstrap_job *found)
 {
     struct msp_network_division division = msp_transport_choice_division();
+    memspan_status_t status              = msp_bootstrap_find_host(
+                     msp_job.bootstrap, found, msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT));
 
-    if (msp_bootstrap_find_host(msp_job.bootstrap, found,
-                                msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT)) != MEMSPAN_OK) {
-        msp_fatal_error("shmem_init");
-    }
-    if (division.pes != 0) {
-        divide_machine(found, division);
-    }
+    return ((status == MEMSPAN_OK) && (division.pes != 0)) ? divide_machine(found, division)
+                                                           : status;
 }
 
 static memspan_status_t join(void)
 {
     struct msp_bootstrap_job found;
+    memspan_status_t made = MEMSPAN_OK;
     memspan_status_t status;
     int i;
 
@@ -113,9 +187,13 @@ static memspan_status_t join(void)
     msp_job.pe_count      = found.pe_count;
     msp_job.machine_count = found.local_count;
     if (found.local_index == 0) {
-        msp_control_make(found.local_count);
+        made = msp_control_make(found.local_count);
     }
-    find_host(&found);
+    status = find_host(&found);
+    status = settled((made == MEMSPAN_OK) ? status : made, msp_job.pe_count > 1);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     msp_job.local_index    = found.local_index;
     msp_job.local_count    = found.local_count;
     msp_job.local_pes      = found.local_pes;
@@ -131,29 +209,32 @@ static memspan_status_t join(void)
     return MEMSPAN_OK;
 }
 
+/* Cards can be fetched afterwards. */
 static memspan_status_t open_transport(memspan_status_t order)
 {
-    if (msp_job.local_count == msp_job.pe_count) {
-        return MEMSPAN_OK;
+    memspan_status_t status = (order == MEMSPAN_OK) ? msp_transport_open() : order;
+
+    if (msp_job.is_tried) {
+        return msp_job_settle(status);
     }
-    return (order == MEMSPAN_OK) ? msp_transport_open() : order;
+    return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
 /* Control memory and the transport. Where they fail on one of several hosts, or @p order has the
  * error that the order of transports is malformed there, the others cannot be informed. */
 static memspan_status_t open_control(memspan_status_t order)
 {
+    bool has_hosts          = (msp_job.local_count < msp_job.pe_count);
     memspan_status_t status = msp_control_open();
 
     if (status == MEMSPAN_OK) {
         msp_wait_init();
-        status = open_transport(order);
+        status = has_hosts ? open_transport(order) : MEMSPAN_OK;
     }
-    if ((status != MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count)) {
+    if ((status != MEMSPAN_OK) && has_hosts && !msp_job.is_tried) {
         msp_fatal_error("shmem_init");
     }
-    if ((status == MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count) &&
-        (msp_job.pe_count > MSP_EXCHANGE_GROUP_MAX)) {
+    if ((status == MEMSPAN_OK) && has_hosts && (msp_job.pe_count > MSP_EXCHANGE_GROUP_MAX)) {
         status = memspan_error(MEMSPAN_ERR_LIMIT, "%d PEs are more than %d, on several hosts",
                                msp_job.pe_count, MSP_EXCHANGE_GROUP_MAX);
     }
@@ -244,12 +325,9 @@ static memspan_status_t come_up(void)
     return status;
 }
 
-/* As PEs of one team: control memory is open. */
 static void synchronise(void)
 {
-    if (msp_team_job()->size > 0) {
-        msp_collective_sync(msp_team_job());
-    }
+    msp_collective_sync(msp_team_job());
 }
 
 static void come_down(void)
@@ -258,7 +336,7 @@ static void come_down(void)
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();
-    msp_transport_close(synchronise);
+    msp_transport_close((msp_team_job()->size > 0) ? synchronise : NULL);
     if (msp_job.bootstrap != NULL) {
         msp_job.bootstrap->close();
         msp_job.bootstrap = NULL;
@@ -293,6 +371,9 @@ static void report(const char *what, const char *call)
 {
     uint64_t turn = (uint64_t)(msp_job.pe_count - msp_job.pe);
 
+    if (what == NULL) {
+        return;
+    }
     if (msp_team_job()->size == 0) {
         if (!msp_error_is_elsewhere()) {
             memspan_report(what, call);
@@ -312,7 +393,8 @@ int msp_job_init(const char *what, const char *call, int requested_level, int *p
 
     pthread_mutex_lock(&init_lock);
     if (depth == 0) {
-        status = come_up();
+        msp_job.is_tried = (what == NULL);
+        status           = come_up();
         if (status == MEMSPAN_OK) {
             msp_job.thread_level = requested_level;
             msp_job.is_on        = true;

@@ -24,6 +24,7 @@ struct msp_job {
     int machine_count;    /* PEs of this node: more than local_count where it has several hosts */
     bool is_one_network;  /* all PEs of the job have one loopback interface */
     int thread_level;
+    bool is_tried;          /* it was started by shmemx_init_try() */
     bool is_on;             /* between init and finalize */
     bool checks;            /* every argument is checked */
     bool polls_yield;       /* words that are loaded again and again let others run; or checks */
@@ -36,8 +37,13 @@ struct msp_job {
 extern struct msp_job msp_job MSP_HIDDEN;
 
 /* shmem_init_thread(): 0, or nonzero with an error record, which one PE of the job prints behind
- * @p what and @p call. Every PE of the job calls it. */
+ * @p what and @p call. Every PE of the job calls it. @p what NULL: shmemx_init_try(), which prints
+ * nothing, and returns failures before the job team can vote. */
 int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p);
+
+/* Of shmemx_init_try(), before the job team can vote: @p mine where it is a failure, else that of
+ * another PE. Through the launcher: every PE calls it after the same step. */
+memspan_status_t msp_job_settle(memspan_status_t mine);
 void msp_job_finalize(void);
 bool msp_job_is_initialized(void);
 

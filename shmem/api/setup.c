@@ -34,7 +34,8 @@ MSP_ROUTINE(void, shmem_init, void)
     init(MSP_CALL);
 }
 
-MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
+/* @p what NULL: prints nothing. */
+static int init_thread(const char *what, const char *call, int requested, int *provided)
 {
     int status;
 
@@ -42,15 +43,27 @@ MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
         status = (int)memspan_error(MEMSPAN_ERR_INVALID,
                                     "requested %d is none of SHMEM_THREAD_SINGLE to MULTIPLE",
                                     requested);
-        memspan_report("warning: ", MSP_CALL);
+        if (what != NULL) {
+            memspan_report(what, call);
+        }
         return status;
     }
     msp_last_thread_before_start();
-    status = msp_job_init("warning: ", MSP_CALL, requested, provided);
+    status = msp_job_init(what, call, requested, provided);
     if (status == 0) {
-        watch_end(MSP_CALL);
+        watch_end(call);
     }
     return status;
+}
+
+MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
+{
+    return init_thread("warning: ", MSP_CALL, requested, provided);
+}
+
+int shmemx_init_try(int requested, int *provided)
+{
+    return init_thread(NULL, __func__, requested, provided);
 }
 
 /* Programs of that time do not finalize; exit does it. */

@@ -135,6 +135,7 @@ memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
                                          struct msp_bootstrap_job *job_p, uint64_t order)
 {
     struct identity mine;
+    memspan_status_t arrived;
     memspan_status_t status;
 
     if (job_p->local_count == 1) {
@@ -143,14 +144,12 @@ memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
     mine = identify(order);
     free(host_pes);
     host_pes = calloc((size_t)job_p->local_count, sizeof *host_pes);
-    if (host_pes == NULL) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the numbers of %d PEs",
-                             job_p->local_count);
-    }
-    status = bootstrap->put(key, &mine, sizeof mine);
-    if (status == MEMSPAN_OK) {
-        status = bootstrap->node_barrier();
-    }
+    status   = (host_pes != NULL)
+                   ? bootstrap->put(key, &mine, sizeof mine)
+                   : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the numbers of %d PEs",
+                                   job_p->local_count);
+    arrived  = bootstrap->node_barrier(); /* also of a PE that has failed: others wait in it */
+    status   = (status == MEMSPAN_OK) ? arrived : status;
     return (status == MEMSPAN_OK) ? gather(bootstrap, job_p, &mine) : status;
 }
 

@@ -70,16 +70,16 @@ static size_t all_bytes(int count)
 /* ---- opening ---- */
 
 /* When this PE alone has failed, the others wait for it, and there is no control memory to inform
- * them by: the launcher ends the job. */
+ * them by: the launcher ends the job, but where it informs them. */
 static memspan_status_t alone(memspan_status_t status)
 {
-    if ((status != MEMSPAN_OK) && (msp_job.pe_count > 1)) {
+    if ((status != MEMSPAN_OK) && (msp_job.pe_count > 1) && !msp_job.is_tried) {
         msp_fatal_error("shmem_init");
     }
     return status;
 }
 
-void msp_control_make(int count)
+memspan_status_t msp_control_make(int count)
 {
     struct msp_shared_file ticket;
 
@@ -87,9 +87,7 @@ void msp_control_make(int count)
     msp_shared_file_make(&ticket, "memspan-control", all_bytes(count), 0, &own.fd);
     own.status  = (memspan_status_t)ticket.status;
     own.is_made = true;
-    if (msp_job.bootstrap->put(key, &ticket, sizeof ticket) != MEMSPAN_OK) {
-        msp_fatal_error("shmem_init");
-    }
+    return msp_job.bootstrap->put(key, &ticket, sizeof ticket);
 }
 
 /* The first PE's file, its ticket exchanged through the launcher. Where the node is one host, that
@@ -101,10 +99,12 @@ static memspan_status_t share_control(int *fd_p)
     memspan_status_t status = MEMSPAN_OK;
 
     if ((msp_job.local_index == 0) && !own.is_made) {
-        msp_control_make(msp_job.local_count);
+        status = alone(msp_control_make(msp_job.local_count));
     }
     if ((msp_job.local_count < msp_job.machine_count) || msp_job.bootstrap->is_joint) {
-        status = msp_job.bootstrap->node_barrier();
+        memspan_status_t arrived = msp_job.bootstrap->node_barrier();
+
+        status = (status == MEMSPAN_OK) ? arrived : status;
     }
     if ((status == MEMSPAN_OK) && own.is_made) {
         own.is_made = false;
@@ -146,36 +146,37 @@ static void introduce(struct member *member)
         (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
 }
 
-memspan_status_t msp_control_open(void)
+static memspan_status_t map_control(int fd)
 {
     int count  = msp_job.local_count;
-    size_t top = header_bytes(count);
     size_t all = all_bytes(count);
-    memspan_status_t status;
-    int fd = -1;
-    int i;
+    void *memory;
 
     control.pids = calloc((size_t)count, sizeof *control.pids);
-    status       = (control.pids != NULL)
-                       ? share_control(&fd)
-                       : alone(memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count));
-    if (status != MEMSPAN_OK) {
-        return status;
+    if (control.pids == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count);
     }
-    control.memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (control.memory == MAP_FAILED) {
-        status = msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
-                                  "a limit on address space (ulimit -v) may be in the way",
-                                  "%zu bytes of control memory cannot be mapped", all);
-        close(fd);
-        control.memory = NULL;
-        return alone(status);
+    memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (memory == MAP_FAILED) {
+        return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                "a limit on address space (ulimit -v) may be in the way",
+                                "%zu bytes of control memory cannot be mapped", all);
     }
-    control.size_bytes          = all;
-    control.header              = control.memory;
-    control.members             = (void *)(control.header + 1);
-    msp_doorbells.by_index      = (void *)(control.members + count);
-    msp_control.slots           = (char *)control.memory + top;
+    control.memory         = memory;
+    control.size_bytes     = all;
+    control.header         = control.memory;
+    control.members        = (void *)(control.header + 1);
+    msp_doorbells.by_index = (void *)(control.members + count);
+    msp_control.slots      = (char *)control.memory + header_bytes(count);
+    return MEMSPAN_OK;
+}
+
+/* All PEs of the host have mapped it. */
+static void join_control(void)
+{
+    int count = msp_job.local_count;
+    int i;
+
     control.header->local_count = (unsigned)count;
     introduce(&control.members[msp_job.local_index]);
     msp_host_barrier();
@@ -184,8 +185,26 @@ memspan_status_t msp_control_open(void)
         control.pids[i]          = control.members[i].pid;
         msp_doorbells.is_ordered = msp_doorbells.is_ordered && control.members[i].has_barrier;
     }
-    close(fd); /* all have opened it: the barrier is behind them */
-    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_control_open(void)
+{
+    int fd                  = -1;
+    memspan_status_t status = share_control(&fd);
+
+    if (status == MEMSPAN_OK) {
+        status = alone(map_control(fd));
+    }
+    if (msp_job.is_tried) {
+        status = msp_job_settle(status);
+    }
+    if (status == MEMSPAN_OK) {
+        join_control();
+    }
+    if (fd >= 0) {
+        close(fd); /* all have opened it, or all fail */
+    }
+    return status;
 }
 
 void msp_control_close(void)
@@ -193,6 +212,10 @@ void msp_control_close(void)
     if (control.memory != NULL) {
         munmap(control.memory, control.size_bytes);
     }
+    if (own.is_made && (own.fd >= 0)) {
+        close(own.fd);
+    }
+    own.is_made = false;
     free(control.pids);
     memset(&control, 0, sizeof control);
     memset(&msp_control, 0, sizeof msp_control);

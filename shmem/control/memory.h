@@ -51,7 +51,7 @@ static inline void *msp_control_slot(int local_index)
 
 /* Make control memory for @p count PEs, and return its place: of the first PE of a node, before it
  * is known which PEs share memory. The node's next barrier then serves both. */
-void msp_control_make(int count);
+memspan_status_t msp_control_make(int count);
 
 /* Make or join the control memory; every PE of the job calls it. */
 memspan_status_t msp_control_open(void);

@@ -2,7 +2,6 @@
 /* transport.c: opening the transport to other hosts, and dispatch. */
 
 #include "shmem/transport/transport.h"
-#include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/network/network.h"
 #include "shmem/transport/call.h"
@@ -28,18 +27,19 @@ memspan_status_t msp_transport_open(void)
         return status;
     }
     msp_job.transport = &msp_transport_network;
-    status            = msp_job.transport->segment_register(MSP_SEGMENT_CONTROL);
-    return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
+    return msp_job.transport->segment_register(MSP_SEGMENT_CONTROL);
 }
 
 void msp_transport_close(void (*synchronise)(void))
 {
-    if (msp_job.transport != NULL) {
+    if ((msp_job.transport != NULL) && (synchronise != NULL)) {
         msp_job.transport->order(msp_context_internal(), true);
         if (!msp_job.transport->leave()) {
             synchronise();
             msp_job.transport->order(msp_context_internal(), true);
         }
+    }
+    if (msp_job.transport != NULL) {
         msp_job.transport->close();
     }
     msp_job.transport = NULL;

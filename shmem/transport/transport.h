@@ -149,9 +149,11 @@ struct msp_transport {
 
 /* ---- the dispatcher (transport.c) ---- */
 
-/* Opens the transport to other hosts, where there are any. Every PE of the job calls both. */
+/* Opens the transport to other hosts. Every PE of the job calls both, and the first before a
+ * barrier of the launcher's. */
 memspan_status_t msp_transport_open(void);
-/* @p synchronise: a barrier of all PEs by the transport, for a launcher that serves no more. */
+/* @p synchronise: a barrier of all PEs by the transport, for a launcher that serves no more. NULL:
+ * no PE has used the transport yet. */
 void msp_transport_close(void (*synchronise)(void));
 
 /* The place of @p address in @p pe's copy. Fatal, with the name of the call, when the address, the

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pmi.sh LAUNCH-PE PROGRAM: PEs that find each other by PMI-1, under MPICH's launcher; PROGRAM uses the whole library.
+# pmi.sh LAUNCH-PE PROGRAM TRY: PEs that find each other by PMI-1, under MPICH's launcher; PROGRAM uses the whole
+# library, TRY has starts that fail.
 # Debian: mpich.
 set -eu
-pe=$1 program=$2
+pe=$1 program=$2 try=$3
 command -v mpiexec.hydra >/dev/null || { echo 'skip: no mpiexec.hydra'; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -39,6 +40,10 @@ launch $nodes -n 3 "$program" || fail "status $? with a node of one PE"
 SHMEMX_TRANSPORT=tcp:1 launch -n 4 "$program" || fail "status $? with a host for each PE"
 # shellcheck disable=SC2086
 SHMEMX_TRANSPORT=tcp:1 launch $nodes -n 3 "$program" || fail "status $? with hosts on one of two nodes"
+
+launch -n 3 "$try" 3 || fail "status $? of starts that fail"
+# shellcheck disable=SC2086
+SHMEMX_TRANSPORT=tcp:1 launch $nodes -n 3 "$try" 3 || fail "status $? of starts on hosts that fail"
 
 status=0
 launch -n 3 "$pe" abort=7 1 hang || status=$?

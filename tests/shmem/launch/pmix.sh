@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pmix.sh WHO OSHRUN LAUNCH-PE: PEs that find each other by PMIx, under oshrun as the server or under
-# mpirun.
+# pmix.sh WHO OSHRUN LAUNCH-PE TRY: PEs that find each other by PMIx, under oshrun as the server or under
+# mpirun. TRY has starts that fail.
 set -eu
-who=$1 oshrun=$2 pe=$3
+who=$1 oshrun=$2 pe=$3 try=$4
 # What PMIx keeps until a process ends is not ours, and cannot always be told from what is.
 [ -z "${ASAN_OPTIONS-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 scratch=$(mktemp -d)
@@ -51,6 +51,9 @@ launch 1 "$pe" print >out 2>err || {
 
 launch 3 "$pe" print rounds again >out 2>err || fail "status $?"
 [ "$(grep -c "^PE [0-2] of 3, local [0-2] of 3, by $by" out)" -eq 3 ] || fail 'not three PEs of three'
+
+launch 3 "$try" 3 >out 2>err || fail "status $? of starts that fail"
+SHMEMX_TRANSPORT=tcp:1 launch 2 "$try" 2 >out 2>err || fail "status $? of starts on two hosts that fail"
 
 launch 3 "$pe" quick 1 >out 2>err || fail "status $? after quick_exit()"
 status=0
