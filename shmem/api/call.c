@@ -31,7 +31,7 @@ void shmemx_call(shmem_ctx_t ctx, int id, const void *payload, size_t size, int 
     if (MSP_UNLIKELY(msp_job.checks)) {
         msp_check_context(__func__, ctx, pe);
     }
-    if (MSP_UNLIKELY((unsigned)pe >= (unsigned)context->size)) {
+    if (MSP_UNLIKELY((unsigned)pe >= (unsigned)msp_context_size(context))) {
         msp_refuse_context(__func__, ctx, pe);
     }
     if (MSP_UNLIKELY(((unsigned)id >= (unsigned)msp_call_handler_count()) ||

@@ -85,12 +85,17 @@ check() {
     [ -z "$wrong" ] || { say "$wrong"; exit 2; }
 }
 
-# The tree as it is here, without what git ignores. A file that was changed and put back is newer
-# than its objects, and stays so.
+# The tree as it is here, without what git ignores. A file of the same content keeps its time: one that
+# was changed and put back is newer than its objects, and stays so.
 copy_tree() {
     mkdir -p "$tree"
-    (cd "$source" && git ls-files -z --cached --others --exclude-standard |
-        tar -c --ignore-failed-read --null -T - -f - 2>/dev/null) | tar -x --keep-newer-files -f - -C "$tree" 2>/dev/null
+    # shellcheck disable=SC2016 # of the inner shell
+    (cd "$source" && git ls-files -z --cached --others --exclude-standard | TREE=$tree xargs -0 sh -c '
+        for file; do
+            if [ -e "$file" ] && ! cmp -s "$file" "$TREE/$file"; then
+                mkdir -p "$TREE/$(dirname "$file")" && cp -pP "$file" "$TREE/$file" && touch -h "$TREE/$file" || exit 255
+            fi
+        done' sh)
 }
 
 # build [TARGET...]
