@@ -96,6 +96,19 @@ static uint64_t read_attribute(hwloc_topology_t topology, hwloc_obj_t node,
                : MEMSPAN_UNKNOWN;
 }
 
+/* A memory-side cache is between the processors and the node: in hwloc's tree, above it. */
+static uint64_t read_side_cache(hwloc_obj_t node)
+{
+    uint64_t most = 0;
+    hwloc_obj_t above;
+
+    for (above = node->parent; (above != NULL) && (above->type == HWLOC_OBJ_MEMCACHE);
+         above = above->parent) {
+        most = (above->attr->cache.size > most) ? above->attr->cache.size : most;
+    }
+    return most;
+}
+
 static void list_processors(hwloc_obj_t node, memspan_numa_node_info_t *info)
 {
     int length = hwloc_bitmap_list_snprintf(info->pus, sizeof(info->pus), node->cpuset);
@@ -120,6 +133,7 @@ void msp_numa_node_read(hwloc_topology_t topology, hwloc_obj_t node, bool foreig
         .bandwidth_mib_per_s = read_attribute(topology, node, HWLOC_MEMATTR_ID_BANDWIDTH),
         .latency_ns          = read_attribute(topology, node, HWLOC_MEMATTR_ID_LATENCY),
         .pu_count            = memory_only ? 0 : hwloc_bitmap_weight(node->cpuset),
+        .side_cache_bytes    = read_side_cache(node),
     };
 
     if ((info.bandwidth_mib_per_s != MEMSPAN_UNKNOWN) || (info.latency_ns != MEMSPAN_UNKNOWN)) {

@@ -93,6 +93,7 @@ static hwloc_topology_t load_hwloc(void)
 #endif
     hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
     forbid_device_components(hwloc);
     check_foreign(hwloc);
     if ((hwloc_topology_set_flags(hwloc, flags) != 0) || (hwloc_topology_load(hwloc) != 0)) {

@@ -219,6 +219,8 @@ typedef struct memspan_numa_node_info {
     int capacity_rank;            /**< 0 = largest */
     char owner[32];               /**< PCI address of the device that owns it, or "" */
     char note[256];               /**< why the topology is incomplete, or "" */
+    uint64_t side_cache_bytes; /**< memory-side cache in front of the node, the largest of several
+                                    levels; 0 = the firmware reports none */
 } memspan_numa_node_info_t;
 
 /** Number of NUMA nodes with memory. Reads the topology on first use. */

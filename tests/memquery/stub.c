@@ -356,13 +356,13 @@ memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
 
 static const memspan_numa_node_info_t nodes[] = {
     {sizeof(nodes[0]), 0, 0, MEMSPAN_NUMA_NODE_DRAM, 503 * GIB, 250 * GIB, 204800, 90, "HMAT", 64,
-     "0-63", 1, 0, 0, "", ""},
+     "0-63", 1, 0, 0, "", "", 0},
     {sizeof(nodes[0]), 1, 1, MEMSPAN_NUMA_NODE_DRAM, 504 * GIB, 250 * GIB, MEMSPAN_UNKNOWN,
-     MEMSPAN_UNKNOWN, "", 64, "64-127", 1, 0, 0, "", ""},
+     MEMSPAN_UNKNOWN, "", 64, "64-127", 1, 0, 0, "", "", 64 * GIB},
     {sizeof(nodes[0]), 2, 2, MEMSPAN_NUMA_NODE_HBM, 64 * GIB, 64 * GIB, 819200, 110, "HMAT", 0, "",
-     0, 1, 2, "", ""},
+     0, 1, 2, "", "", 0},
     {sizeof(nodes[0]), 8, 3, MEMSPAN_NUMA_NODE_GPU, 140 * GIB, 139 * GIB, MEMSPAN_UNKNOWN,
-     MEMSPAN_UNKNOWN, "", 0, "", 3, 3, 3, "0000:41:00.0", ""},
+     MEMSPAN_UNKNOWN, "", 0, "", 3, 3, 3, "0000:41:00.0", "", 0},
 };
 
 int memspan_numa_node_count(void)

@@ -138,6 +138,18 @@ Test(topology, cxl_by_its_speed)
     cr_assert_str_eq(nodes_of(MSP_HINT_HIGH_BW), "0 1 2=");
 }
 
+/* Fast memory that is a cache is no node, and the node behind it is ordinary memory. */
+Test(topology, memory_side_cache)
+{
+    use_machine("ddr-cache");
+    cr_assert_eq(msp_numa_node_count(), 2);
+    cr_assert_eq(by_os(0)->side_cache_bytes, UINT64_C(64) << 30);
+    cr_assert_eq(by_os(1)->side_cache_bytes, 0);
+    cr_assert_eq(by_os(0)->kind, MEMSPAN_NUMA_NODE_DRAM);
+    cr_assert_eq(by_os(0)->pu_count, 4);
+    cr_assert_str_eq(nodes_of(MSP_HINT_HIGH_BW), "0 1=");
+}
+
 /* A kernel's own account of four kinds of memory, all near to the same processors. */
 Test(topology, four_tiers)
 {

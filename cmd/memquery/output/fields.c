@@ -192,6 +192,7 @@ static const struct field node_fields[] = {
     FIELD("latency_rank", INT, 0, NULL, NODE(latency_rank), NULL),
     FIELD("capacity_rank", INT, 0, NULL, NODE(capacity_rank), NULL),
     FIELD("owner", TEXT, 9, "owner", NODE(owner), "no device owns it"),
+    FIELD("side_cache_bytes", SIZE, 0, NULL, NODE(side_cache_bytes), NULL),
 };
 const struct field_list fields_of_node = FIELD_LIST(node_fields);
 

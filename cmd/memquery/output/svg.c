@@ -246,11 +246,17 @@ static void draw_node(const struct drawing *drawing, const memspan_numa_node_inf
     const struct resource *resource =
         find_resource(drawing->snapshot, MEMSPAN_HOST, node->os_index, MEMSPAN_KIND_HOST);
     double available = width - 20;
+    char cache[64]   = "";
     char figure[64];
 
+    if (node->side_cache_bytes > 0) {
+        snprintf(cache, sizeof(cache), " behind a cache of %s",
+                 cli_size_text(node->side_cache_bytes).text);
+    }
     put_box(drawing, x, y, width, NODE_HEIGHT, "node");
-    put_text(drawing, x + 10, y + 18, "strong", available, "node%d  %s  %s GiB", node->os_index,
-             memspan_numa_node_kind_name(node->kind), text_from_gib(node->capacity_bytes).text);
+    put_text(drawing, x + 10, y + 18, "strong", available, "node%d  %s  %s GiB%s", node->os_index,
+             memspan_numa_node_kind_name(node->kind), text_from_gib(node->capacity_bytes).text,
+             cache);
     put_text(drawing, x + 10, y + 36, "small", available, "%s %s",
              (node->owner[0] != '\0') ? "memory of device"
              : (node->pu_count == 0)  ? "no processors"

@@ -54,6 +54,21 @@ static void print_devices(const struct snapshot *snapshot, FILE *out)
 
 /* ---- nodes ---- */
 
+/* The speed of memory behind a cache depends on the data, and no space can choose the cache. */
+static void print_side_caches(const struct snapshot *snapshot, FILE *out)
+{
+    for (size_t i = 0; i < snapshot->node_count; i++) {
+        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
+
+        if (node->side_cache_bytes > 0) {
+            fprintf(out,
+                    "node%d has a memory-side cache of %s: its speed depends on whether the data "
+                    "fits there, and no space can choose that memory\n",
+                    node->os_index, cli_size_text(node->side_cache_bytes).text);
+        }
+    }
+}
+
 static void print_nodes(const struct snapshot *snapshot, FILE *out)
 {
     bool unknown = false;
@@ -69,7 +84,9 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
                   (node->latency_ns == MEMSPAN_UNKNOWN);
     }
     cli_table_close(&table, out);
-    fprintf(out, "%s\n", unknown ? "? the firmware has no HMAT table that tells\n" : "");
+    fputs(unknown ? "? the firmware has no HMAT table that tells\n" : "", out);
+    print_side_caches(snapshot, out);
+    fputc('\n', out);
 }
 
 /* ---- spaces ---- */
