@@ -107,6 +107,7 @@ struct cli_option {
     double min;
     double max;
     int constant;
+    int values;  /* words that the option takes, each read by itself; 0: one */
     bool *given; /* set when the option is on the command line; or NULL */
     /* CLI_CALL: false after a message. The value is NULL where the option takes none. */
     bool (*read)(const struct cli_option *option, const char *value);

@@ -502,6 +502,25 @@ static enum cli_outcome refuse_unknown(const struct cli_usage *usage, const char
     return CLI_REFUSED;
 }
 
+/* The words behind the first one, of an option that takes several. */
+static bool read_others(const struct cli_option *option, int argc, char *const *argv, int *at_p)
+{
+    for (int i = 1; i < option->values; i++) {
+        if (*at_p + 1 == argc) {
+            int length;
+            const char *name = main_name(option, &length);
+
+            cli_complain("%.*s needs %d values: %s (see --help)", length, name, option->values,
+                         option->shape);
+            return false;
+        }
+        if (!cli_read_value(option, argv[++*at_p])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* One option and its value; *@p at_p moves on when the value is the next word. */
 static enum cli_outcome parse_one(const struct cli_usage *usage, int argc, char *const *argv,
                                   int *at_p)
@@ -539,7 +558,8 @@ static enum cli_outcome parse_one(const struct cli_usage *usage, int argc, char 
         printf("%s %s\n", cli_name, usage->version);
         return CLI_SHOWN;
     }
-    return cli_read_value(option, value) ? CLI_PARSED : CLI_REFUSED;
+    return (cli_read_value(option, value) && read_others(option, argc, argv, at_p)) ? CLI_PARSED
+                                                                                    : CLI_REFUSED;
 }
 
 enum cli_outcome cli_parse(const struct cli_usage *usage, int argc, char *const *argv,

@@ -23,12 +23,23 @@ static struct values {
     unsigned words;
     const char *text;
     struct cli_texts texts;
+    const char *pair[2];
+    size_t pair_count;
     bool words_given;
 } values;
 
 static bool read_call(const struct cli_option *option, const char *value)
 {
     return (strcmp(value, "good") == 0) || cli_refuse(option, value, "is not %s", "good");
+}
+
+static bool read_pair(const struct cli_option *option, const char *value)
+{
+    if (strcmp(value, "bad") == 0) {
+        return cli_refuse(option, value, "is bad");
+    }
+    values.pair[values.pair_count++] = value;
+    return true;
 }
 
 static const char *const words[] = {"one", "two", NULL};
@@ -64,6 +75,7 @@ static const struct cli_option rows[] = {
     {.names = "--text", .form = CLI_TEXT, .value = &values.text, .shape = "T"},
     {.names = "--texts", .form = CLI_TEXTS, .value = &values.texts, .shape = "T"},
     {.names = "--call", .form = CLI_CALL, .read = read_call, .shape = "C"},
+    {.names = "--pair", .form = CLI_CALL, .read = read_pair, .values = 2, .shape = "A B"},
     {.names = "--ignored", .form = CLI_IGNORED},
     {.names = "-h --help", .form = CLI_HELP, .help = "this text"},
     {.names = "--version", .form = CLI_VERSION, .help = "version"},
@@ -135,6 +147,20 @@ Test(options, spellings)
     cr_assert_eq(values.number, 6);
     cr_assert(values.words_given);
     cr_assert_eq(values.words, 0);
+}
+
+Test(options, two_values)
+{
+    cr_assert_eq(PARSE("--pair", "a", "--flag", "--flag"), CLI_PARSED);
+    cr_assert_eq(values.pair_count, 2);
+    cr_assert_str_eq(values.pair[1], "--flag");
+    cr_assert(values.flag);
+    cr_assert_eq(PARSE("--pair=a", "b"), CLI_PARSED);
+    cr_assert_str_eq(values.pair[0], "a");
+    cr_assert_str_eq(values.pair[1], "b");
+    cr_redirect_stderr();
+    cr_assert_eq(PARSE("--pair", "a", "bad"), CLI_REFUSED);
+    refused("--pair=a", "--pair needs 2 values: A B");
 }
 
 Test(options, texts_are_collected)
