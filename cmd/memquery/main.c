@@ -22,6 +22,8 @@ int report_show(const struct request *request, FILE *out)
         csv_print(&snapshot, out);
     } else if (request->options->format == FORMAT_SVG) {
         svg_print(&snapshot, out);
+    } else if (request->options->format == FORMAT_PROMETHEUS) {
+        prometheus_print(&snapshot, out);
     } else if (request->options->mode == MODE_DEVICES) {
         device_print(&snapshot, out);
     } else if (request->options->mode == MODE_MATRIX) {
@@ -51,14 +53,41 @@ static int show(struct options *options)
     return (code == EXIT_YES) ? measured : code;
 }
 
+/* Monitors read the exit code and the first line of standard output, whatever happened. */
+static int monitor(int code)
+{
+    if (code >= MONITOR_PRINTED) {
+        return code - MONITOR_PRINTED;
+    }
+    printf("MEMSPAN UNKNOWN - %s; standard error has the reason\n",
+           (code == EXIT_USAGE) ? "malformed command line" : "the probe of this machine failed");
+    (void)finish();
+    return MONITOR_UNKNOWN;
+}
+
+/* Also in a command line that is refused. */
+static bool is_for_monitor(int argc, char **argv)
+{
+    bool found = false;
+
+    for (int i = 1; i < argc; i++) {
+        size_t length = strlen(argv[i]);
+
+        found = found || ((length >= strlen("nagios")) &&
+                          (strcmp(argv[i] + length - strlen("nagios"), "nagios") == 0));
+    }
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
+    int code;
 
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is reported like any other failure to write */
     switch (options_parse(argc, argv, &options)) {
     case CLI_REFUSED:
-        return EXIT_USAGE;
+        return is_for_monitor(argc, argv) ? monitor(EXIT_USAGE) : EXIT_USAGE;
     case CLI_SHOWN:
         return finish();
     case CLI_PARSED:
@@ -69,7 +98,8 @@ int main(int argc, char **argv)
     case MODE_PLAN:
         return probe_answer(&options, report_plan);
     case MODE_CHECK:
-        return probe_answer(&options, report_check);
+        code = probe_answer(&options, report_check);
+        return (options.format == FORMAT_NAGIOS) ? monitor(code) : code;
     case MODE_WHY:
         return probe_answer(&options, report_why);
     case MODE_SHMEM:

@@ -11,8 +11,9 @@ static unsigned measure_words;
 
 enum { QUICK, FULL };
 static const char *const measures[] = {"quick", "full", NULL};
-static const char *const formats[]  = {"table", "json", "csv", "svg", NULL}; /* enum format */
-static const char *const depths[]   = {"safe", "none", "full", NULL};        /* enum probe_depth */
+/* enum format */
+static const char *const formats[] = {"table", "json", "csv", "svg", "prometheus", "nagios", NULL};
+static const char *const depths[]  = {"safe", "none", "full", NULL}; /* enum probe_depth */
 
 static bool choose_mode(const struct cli_option *option, const char *value)
 {
@@ -63,12 +64,14 @@ static const struct cli_option rows[] = {
     {.names = "-h --help", .form = CLI_HELP, .help = "this text"},
 
     {.form = CLI_TITLE, .help = "Options:"},
-    {.names = "-o --output",
+    {.names = "-o --output --format",
      .form  = CLI_WORD,
      .value = &parsed.format,
      .shape = "FORMAT",
      .words = formats,
-     .help  = "table (default), json, csv (a row a space, resource and device) or svg"},
+     .help  = "table (default), json, csv (a row a space, resource and device), svg, prometheus "
+              "(metrics "
+              "as text), or with --check nagios (one line, exit codes of monitoring plug-ins)"},
     {.names    = "--json",
      .form     = CLI_CONSTANT,
      .value    = &parsed.format,
@@ -105,6 +108,20 @@ static bool refuse_arguments(const char *message)
     return false;
 }
 
+static bool check_format(const struct options *options)
+{
+    bool shows = (options->mode <= MODE_MATRIX);
+
+    if ((options->format == FORMAT_NAGIOS) && (options->mode != MODE_CHECK)) {
+        return refuse_arguments("--format nagios needs --check");
+    }
+    if ((options->format >= FORMAT_CSV) && (options->format != FORMAT_NAGIOS) && !shows) {
+        cli_complain("--format %s cannot be combined with a question", formats[options->format]);
+        return false;
+    }
+    return true;
+}
+
 static bool complete(struct options *options)
 {
     bool shows = (options->mode <= MODE_MATRIX);
@@ -113,11 +130,11 @@ static bool complete(struct options *options)
     if (options->measure.wanted && !shows) {
         return refuse_arguments("--measure cannot be combined with a question");
     }
-    if ((options->format >= FORMAT_CSV) && !shows) {
-        return refuse_arguments("-o csv and -o svg cannot be combined with a question");
+    if (!check_format(options)) {
+        return false;
     }
-    if (options->verbose && (options->mode != MODE_CHECK)) {
-        return refuse_arguments("--verbose needs --check");
+    if (options->verbose && ((options->mode != MODE_CHECK) || (options->format == FORMAT_NAGIOS))) {
+        return refuse_arguments("--verbose needs --check, and not --format nagios");
     }
     if (options->timeout_s <= 0) {
         /* A full probe starts the drivers a second time, for each device. */

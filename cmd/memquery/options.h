@@ -25,7 +25,14 @@ enum probe_depth {
 };
 
 /* The form of the output. */
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_SVG };
+enum format {
+    FORMAT_TABLE,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_SVG,
+    FORMAT_PROMETHEUS,
+    FORMAT_NAGIOS /* of --check */
+};
 
 struct measure_figures;
 

@@ -24,7 +24,7 @@ same() {
 
 # The long options of PROGRAM [BENCHMARK], whose sentences below the list are left out.
 check() {
-    listed=$("$@" --help | sed -nE 's/^ +((-[A-Za-z]+, )*--[a-z-]+).*/\1/p' | grep -oE -e '--[a-z-]+' | sort -u)
+    listed=$("$@" --help | sed -nE 's/^ +((-{1,2}[A-Za-z-]+, )*--[a-z-]+).*/\1/p' | grep -oE -e '--[a-z-]+' | sort -u)
     same "$*" "$listed" "$(completed "$@" --)"
 }
 
@@ -39,7 +39,7 @@ for program; do
         ;;
     memquery)
         check "$program"
-        same "$program --output=" "$(printf 'csv\njson\nsvg\ntable')" "$(completed "$program" --output = '')"
+        same "$program --output=" "$(printf 'csv\njson\nnagios\nprometheus\nsvg\ntable')" "$(completed "$program" --output = '')"
         ;;
     memspan-advise) check "$program" ;;
     *)

@@ -21,6 +21,10 @@ if find "$prefix" -name '*.h' -o -name '*.hpp' | grep -vE "$public"; then
     exit 1
 fi
 find "$prefix" -path '*/doc/memspan/guide/openmp.md' | grep -q . || { echo 'no guide' >&2; exit 1; }
+if [ -x "$prefix/bin/memquery" ] && [ ! -f "$prefix/share/memspan/memquery.schema.json" ]; then
+    echo 'no schema of memquery' >&2
+    exit 1
+fi
 find "$prefix" -path '*/memspan/_shmem_declarations.py' | grep -q . || { echo 'no Python module' >&2; exit 1; }
 find "$prefix" -name 'libmemspan.so' | grep -q . || { echo 'no libmemspan.so' >&2; exit 1; }
 find "$prefix" -name 'libmemspan.so.0' | grep -q . || { echo 'no libmemspan.so.0' >&2; exit 1; }

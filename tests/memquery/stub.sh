@@ -332,7 +332,7 @@ options)
     run --timeout nan && expect_code 2
     run --timeout && expect_code 2 && expect_err 'needs a value'
     run --json=1 && expect_code 2 && expect_err 'takes no value'
-    run -o xml && expect_code 2 && expect_err 'not one of table, json, csv, svg'
+    run -o xml && expect_code 2 && expect_err 'not one of table, json, csv, svg, prometheus, nagios'
     run --measure=fast && expect_code 2 && expect_err '"fast" is not one of quick'
     run --measure= && expect_code 2 && expect_err 'is not one of'
     run --measure --why cuda && expect_code 2 && expect_err 'cannot be combined with a question'

@@ -22,6 +22,8 @@ struct check {
     bool planning;
     int verdict;
     struct cli_table table; /* the output of --verbose */
+    struct monitor monitor; /* that of --format nagios */
+    char subject[176];      /* the last one, as the expression has it; "machine" without one */
 };
 
 /* ---- verdicts ---- */
@@ -69,6 +71,7 @@ static void judge_word(struct check *check, const struct words *words, const str
     cli_table_add(&check->table, "%s", text);
     cli_table_add(&check->table, "%s", name_of(verdict));
     cli_table_add(&check->table, "%s", check->facts.why);
+    monitor_add_word(&check->monitor, text, verdict, check->facts.why);
 }
 
 /* ---- conditions ---- */
@@ -139,14 +142,21 @@ static int complain_unknown(const char *word)
     return code;
 }
 
-static int check_quantity(struct facts *facts, const struct word *word)
+static size_t find_quantity(const char *name)
 {
-    size_t wanted;
-    uint64_t value;
     size_t i;
 
-    for (i = 0; (i < QUANTITY_COUNT) && (strcmp(quantity_names[i], word->key) != 0); i++) {
+    for (i = 0; (i < QUANTITY_COUNT) && (strcmp(quantity_names[i], name) != 0); i++) {
     }
+    return i;
+}
+
+static int check_quantity(struct facts *facts, const struct word *word)
+{
+    size_t i = find_quantity(word->key);
+    size_t wanted;
+    uint64_t value;
+
     if (i == QUANTITY_COUNT) {
         return complain_unknown(word->key);
     }
@@ -368,7 +378,19 @@ static void begin_subject(struct check *check, const struct words *words, size_t
     } else {
         check->facts = facts_of_name(check, "device", NAME_A_DEVICE, OF_DEVICE, word->value);
     }
+    snprintf(check->subject, sizeof(check->subject), "%s %s", word->key, word->value);
     judge_word(check, words, word, check->facts.verdict);
+}
+
+/* For a monitor, where the word is one. */
+static void add_figure(struct check *check, const struct word *word, int verdict)
+{
+    size_t i = find_quantity(word->key);
+
+    if (verdict != EXIT_USAGE) {
+        monitor_add_figure(&check->monitor, check->subject, word, i >= DEVICES,
+                           check->facts.quantity[i]);
+    }
 }
 
 static void check_word(struct check *check, const struct words *words, size_t index)
@@ -383,8 +405,12 @@ static void check_word(struct check *check, const struct words *words, size_t in
         begin_subject(check, words, index);
         return;
     }
-    verdict = (word->op == WORD_ALONE) ? check_alone(&check->facts, word->key)
-                                       : check_quantity(&check->facts, word);
+    if (word->op == WORD_ALONE) {
+        verdict = check_alone(&check->facts, word->key);
+    } else {
+        verdict = check_quantity(&check->facts, word);
+        add_figure(check, word, verdict);
+    }
     judge_word(check, words, word, verdict);
 }
 
@@ -403,7 +429,8 @@ int report_check(const struct request *request, FILE *out)
     check = (struct check){.request  = request,
                            .snapshot = &snapshot,
                            .facts    = facts_of_machine(&snapshot),
-                           .verdict  = EXIT_YES};
+                           .verdict  = EXIT_YES,
+                           .subject  = "machine"};
     cli_table_open(&check.table, "lll");
     for (size_t i = 0; i < words.count; i++) {
         check_word(&check, &words, i);
@@ -411,6 +438,11 @@ int report_check(const struct request *request, FILE *out)
     snapshot_free(&snapshot);
     if ((check.verdict == EXIT_ABSENT) && (request->failure_count > 0)) {
         check.verdict = EXIT_PROBE; /* the failed backend may have it */
+    }
+    if (request->options->format == FORMAT_NAGIOS) {
+        cli_table_free(&check.table);
+        return MONITOR_PRINTED +
+               (int)monitor_print(&check.monitor, request->options->argument, check.verdict, out);
     }
     if (report != NULL) {
         cli_table_close(&check.table, report);

@@ -49,6 +49,32 @@ static json_t *variable_of(const memspan_option_info_t *info)
     return object;
 }
 
+static void add_set(json_t *variables, const memspan_option_info_t *info)
+{
+    if (strcmp(info->source, "default") != 0) {
+        json_array_append_new(variables, variable_of(info));
+    }
+}
+
+json_t *config_set(const struct request *request)
+{
+    memspan_option_info_t info;
+    json_t *variables = json_array();
+
+    for (int i = 0; i < memspan_option_count(); i++) {
+        info = (memspan_option_info_t){.struct_size = sizeof(info)};
+        if (memspan_option_describe(i, &info) != MEMSPAN_OK) {
+            continue;
+        }
+        restore(request, &info);
+        add_set(variables, &info);
+    }
+    for (int j = 0; shmem_variable(j, &info); j++) {
+        add_set(variables, &info);
+    }
+    return variables;
+}
+
 struct answer {
     const struct request *request;
     FILE *out;

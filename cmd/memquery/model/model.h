@@ -57,6 +57,7 @@ struct peer {
 };
 
 struct snapshot {
+    const struct request *request;
     char host_name[64];
     struct backend_row *backends;
     size_t backend_count;
@@ -276,6 +277,30 @@ struct facts facts_of_resource(const struct snapshot *snapshot, const struct res
 /* Of an absent subject. */
 struct facts facts_of_absent(enum facts_subject subject);
 
+/* monitor.c: --check --format nagios. */
+
+/* Exit codes of monitoring plug-ins. */
+enum monitor_status { MONITOR_OK, MONITOR_WARNING, MONITOR_CRITICAL, MONITOR_UNKNOWN };
+
+/* Added by the child that answers, so that its parent knows that the line is printed. */
+enum { MONITOR_PRINTED = 64 };
+
+struct monitor {
+    char text[2048]; /* words that do not hold */
+    char figures[2048];
+};
+
+/* A word of the expression has its verdict (an exit code). */
+void monitor_add_word(struct monitor *monitor, const char *word, int verdict, const char *why);
+
+/* A compared quantity: a count, or bytes; MEMSPAN_UNKNOWN: unknown. */
+void monitor_add_figure(struct monitor *monitor, const char *subject, const struct word *word,
+                        bool is_count, uint64_t value);
+
+/* Print the line of the whole expression. */
+enum monitor_status monitor_print(struct monitor *monitor, const char *expression, int verdict,
+                                  FILE *out);
+
 /* The answers, each a probe_job_t: it runs in a child and may open drivers. */
 
 /* The whole snapshot (memquery without a question). */
@@ -287,6 +312,9 @@ int report_check(const struct request *request, FILE *out);
 int report_why(const struct request *request, FILE *out);
 int report_shmem(const struct request *request, FILE *out);
 int report_config(const struct request *request, FILE *out);
+
+/* The variables that are set or refused, one object each, as --config prints them. */
+json_t *config_set(const struct request *request);
 
 /* The variable of OpenSHMEM at that index (shmemx_option_describe()). False: no more, or its
  * library is not here. */

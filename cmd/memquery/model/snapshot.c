@@ -282,7 +282,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
 {
     struct utsname system;
 
-    *snapshot = (struct snapshot){0};
+    *snapshot = (struct snapshot){.request = request};
     if (uname(&system) == 0) {
         snprintf(snapshot->host_name, sizeof(snapshot->host_name), "%.60s", system.nodename);
         cli_clean(snapshot->host_name);

@@ -80,5 +80,6 @@ void json_print(const struct snapshot *snapshot, FILE *out)
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
     }
     json_put(document, "warnings", warnings);
+    json_put(document, "variables", config_set(snapshot->request));
     json_finish(document, out);
 }

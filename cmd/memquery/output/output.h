@@ -239,6 +239,9 @@ void csv_print(const struct snapshot *snapshot, FILE *out);
 void table_print(const struct snapshot *snapshot, FILE *out);
 void json_print(const struct snapshot *snapshot, FILE *out);
 
+/* prometheus.c: -o prometheus: metrics as text. */
+void prometheus_print(const struct snapshot *snapshot, FILE *out);
+
 /* svg.c: -o svg: a drawing of the machine. */
 
 void svg_print(const struct snapshot *snapshot, FILE *out);
