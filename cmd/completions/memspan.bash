@@ -4,10 +4,12 @@
 _memspan_complete()
 {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local tool=("${COMP_WORDS[0]}") options='' names shape words help
+    local tool=("${COMP_WORDS[0]}") options='' earlier='' names shape words help
 
     [ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
     [ "$word" != = ] || { word= && before=${COMP_WORDS[COMP_CWORD - 1]}; }
+    [ "$COMP_CWORD" -lt 3 ] || earlier=${COMP_WORDS[COMP_CWORD - 2]}
+    [ "$earlier" != = ] || earlier=${COMP_WORDS[COMP_CWORD - 3]}
     case ${tool[0]##*/}$COMP_CWORD in
     memspan-bench1) # the benchmark
         words=$("${tool[@]}" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')
@@ -19,6 +21,9 @@ _memspan_complete()
     while IFS='|' read -r names shape words help; do
         options="$options $names"
         case "$shape: $names " in
+        FILE\ FILE:*" $before "* | FILE\ FILE:*" ${earlier:-none} "*)
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            ;;
         FILE:*" $before "*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         FOLDER:*" $before "*) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
         ?*:*" $before "*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") ;;

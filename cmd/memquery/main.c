@@ -3,6 +3,7 @@
  * allocation. Read options.c, probe/probe.c (why drivers are queried in a child), model/snapshot.c
  * and the file of the answer. */
 
+#include "cmd/memquery/diff/diff.h"
 #include "cmd/memquery/measure/measure.h"
 #include <errno.h>
 #include <signal.h>
@@ -79,6 +80,14 @@ static bool is_for_monitor(int argc, char **argv)
     return found;
 }
 
+static int differ(const struct options *options)
+{
+    int code    = diff_report(options->argument, options->other, options->format == FORMAT_JSON);
+    int written = finish();
+
+    return (written == EXIT_YES) ? code : written;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -106,6 +115,8 @@ int main(int argc, char **argv)
         return probe_answer(&options, report_shmem);
     case MODE_CONFIG:
         return probe_answer(&options, report_config);
+    case MODE_DIFF:
+        return differ(&options);
     case MODE_SHOW:
     case MODE_DEVICES:
     case MODE_MATRIX:

@@ -27,6 +27,15 @@ static bool choose_mode(const struct cli_option *option, const char *value)
     return true;
 }
 
+static bool choose_files(const struct cli_option *option, const char *value)
+{
+    if ((parsed.mode == MODE_DIFF) && (parsed.other == NULL)) {
+        parsed.other = value;
+        return true;
+    }
+    return choose_mode(option, value);
+}
+
 #define QUESTION(name, mode, text, about)                                                          \
     {                                                                                              \
         .names = (name), .form = CLI_CALL, .read = choose_mode, .constant = (mode),                \
@@ -58,6 +67,14 @@ static const struct cli_option rows[] = {
              "environment, how its peers reach them, and by which transports"),
     QUESTION("-c --config", MODE_CONFIG, NULL,
              "every environment variable: value, source, form, default, help"),
+    {.names    = "--diff",
+     .form     = CLI_CALL,
+     .read     = choose_files,
+     .constant = MODE_DIFF,
+     .values   = 2,
+     .shape    = "FILE FILE",
+     .help     = "what differs between two files of memquery --json, --config --json or --shmem "
+                 "--json: exit code 0 nothing, 1 something, 2 a file cannot be used"},
     {.names = "-V --version",
      .form  = CLI_VERSION,
      .help  = "version of memquery and of the library"},

@@ -15,7 +15,8 @@ enum mode {
     MODE_CHECK,
     MODE_WHY,
     MODE_SHMEM,
-    MODE_CONFIG
+    MODE_CONFIG,
+    MODE_DIFF
 };
 
 enum probe_depth {
@@ -45,7 +46,8 @@ struct measure_request {
 
 struct options {
     enum mode mode;
-    const char *argument; /* of --plan, --check, --why */
+    const char *argument; /* of --plan, --check, --why; the first file of --diff */
+    const char *other;    /* the second file of --diff */
     enum format format;
     struct measure_request measure;
     enum probe_depth probe;

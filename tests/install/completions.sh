@@ -40,6 +40,10 @@ for program; do
     memquery)
         check "$program"
         same "$program --output=" "$(printf 'csv\njson\nnagios\nprometheus\nsvg\ntable')" "$(completed "$program" --output = '')"
+        for words in "--diff $0" "--diff = $0" "--diff first.json $0"; do
+            # shellcheck disable=SC2086 # words
+            same "$program $words" "$0" "$(completed "$program" $words)"
+        done
         ;;
     memspan-advise) check "$program" ;;
     *)
