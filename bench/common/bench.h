@@ -363,7 +363,8 @@ struct bench_run {
     size_t timeout_s;
     bool quick;
     bool targets;
-    unsigned rows; /* bits: what was chosen */
+    const char *compare; /* the report of an earlier run, or NULL */
+    unsigned rows;       /* bits: what was chosen */
     unsigned placements;
     unsigned chosen; /* peers */
     struct bench_output output;
@@ -453,7 +454,19 @@ void bench_run_print_notes(const struct bench_run *run);
 void bench_run_put_row(struct bench_report *report, const struct bench_run *run, unsigned placement,
                        size_t point, size_t peer);
 
+/* The figures and notes as a report; release it. */
+void bench_run_report(const struct bench_run *run, struct bench_report *report_p);
+
 /* CSV, JSON and SVG where they were asked for. False after a message. */
 bool bench_run_write(const struct bench_run *run);
+
+/* compare.c: a run beside the report of an earlier one. */
+
+/* Read that report; NULL after a message. */
+json_t *bench_compare_open(const char *path, const char *benchmark);
+
+/* A table with a row for each figure that both have. Returns whether one of ours is slower. */
+bool bench_compare_print(const struct bench_run *run, const struct bench_report *report,
+                         const json_t *old);
 
 #endif /* MEMSPAN_BENCH_H */

@@ -152,7 +152,7 @@ static const char *list_rows(const struct bench_suite *suite, char *text, size_t
     }
     cli_append(text, size,
                "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
-               "written,\n2 wrong arguments.\n");
+               "written,\n2 wrong arguments, 3 one of ours is slower than before (--compare).\n");
     return text;
 }
 
@@ -179,6 +179,8 @@ static char peer_help[64];
       "few operations: whether it works, not what it costs")                                       \
     X("--timeout", COUNT, the_run.timeout_s, "SECONDS", NULL, 86400,                               \
       "end a measurement that takes longer (60)")                                                  \
+    X("--compare", TEXT, the_run.compare, "FILE", NULL, 0,                                         \
+      "end with each figure beside that of an earlier run, which --json wrote")                    \
     X("--workers", TEXT, workers, "FOLDER", NULL, 0, NULL)
 
 static const struct cli_option options[] = {
@@ -325,11 +327,27 @@ static unsigned default_rows(const struct bench_suite *suite)
     return rows;
 }
 
+/* The exit code of a run that has measured. */
+static int finish(const struct bench_run *run, const json_t *old)
+{
+    struct bench_report report;
+    bool slower = false;
+    bool good   = bench_run_write(run);
+
+    if (old != NULL) {
+        bench_run_report(run, &report);
+        slower = bench_compare_print(run, &report, old);
+        bench_report_release(&report);
+    }
+    return (!good || ours_failed(run)) ? 1 : (slower ? 3 : 0);
+}
+
 int bench_run_main(const struct bench_suite *suite, int argument_count, char *const *arguments)
 {
     struct bench_run *run = &the_run;
     enum cli_outcome outcome;
-    bool good;
+    json_t *old = NULL;
+    int code;
 
     run->suite      = suite;
     run->rounds     = suite->in_process ? 3 : 5;
@@ -344,6 +362,12 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
         !bench_output_open(&run->output, argument_count, arguments)) {
         return 2;
     }
+    if (run->compare != NULL) {
+        old = bench_compare_open(run->compare, suite->name);
+        if (old == NULL) {
+            return 2;
+        }
+    }
     run->figures = cli_calloc(suite->placement_count, sizeof(run->figures[0]));
     suite->find(run);
     bench_run_print_head(run);
@@ -352,6 +376,7 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
         bench_run_print_targets(run);
     }
     bench_run_print_notes(run);
-    good = bench_run_write(run);
-    return (good && !ours_failed(run)) ? 0 : 1;
+    code = finish(run, old);
+    json_decref(old);
+    return code;
 }

@@ -91,27 +91,33 @@ static bool concerns(const struct bench_run *run, unsigned placement, size_t poi
            ((run->suite->has_row == NULL) || run->suite->has_row(run, placement, point, p));
 }
 
-static bool write_report(const struct bench_run *run)
+void bench_run_report(const struct bench_run *run, struct bench_report *report_p)
 {
     const struct bench_suite *suite = run->suite;
-    struct bench_report report;
-    bool good;
 
-    bench_output_report(&run->output, &report, suite->name);
-    suite->put_head(&report, run);
-    put_notes(&report, run);
-    bench_report_row(&report); /* its columns stand in a report without rows too */
-    suite->put_row(&report, run, 0, 0, 0);
-    bench_report_drop(&report);
+    bench_output_report(&run->output, report_p, suite->name);
+    suite->put_head(report_p, run);
+    put_notes(report_p, run);
+    bench_report_row(report_p); /* its columns stand in a report without rows too */
+    suite->put_row(report_p, run, 0, 0, 0);
+    bench_report_drop(report_p);
     for (size_t i = 0; i < suite->point_count * suite->placement_count * run->peer_count; i++) {
         size_t p           = i % run->peer_count;
         unsigned placement = (unsigned)(i / run->peer_count % suite->placement_count);
         size_t point       = i / run->peer_count / suite->placement_count;
         if (concerns(run, placement, point, p)) {
-            bench_report_row(&report);
-            suite->put_row(&report, run, placement, point, p);
+            bench_report_row(report_p);
+            suite->put_row(report_p, run, placement, point, p);
         }
     }
+}
+
+static bool write_report(const struct bench_run *run)
+{
+    struct bench_report report;
+    bool good;
+
+    bench_run_report(run, &report);
     good = bench_output_write(&run->output, &report);
     bench_report_release(&report);
     return good;

@@ -66,6 +66,21 @@ if command -v jq >/dev/null; then
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi
 
+# --- beside an earlier run ---
+expect 0 --quick --rounds 2 --rows pair --peers memspan --json "$folder/old"
+if command -v jq >/dev/null; then
+    scale() { jq "(.rows[] | .median, .min, .max) |= (if . then . * $1 else . end)" "$folder/old" >"$folder/scaled"; }
+    scale 0.0001
+    expect 3 --quick --rounds 2 --rows pair --peers memspan --compare "$folder/scaled"
+    has out '^pair-64 memspan  .* slower$'
+    scale 10000
+    expect 0 --quick --rounds 2 --rows pair --peers memspan --compare "$folder/scaled"
+    has out '^pair-64 memspan  .* faster$'
+fi
+expect 2 --quick --rounds 1 --rows pair --peers memspan --compare "$folder/none"
+has err '^memspan-bench: --compare: .*none: No such file'
+[ ! -s "$folder/out" ] || fail 'measured before the file was read'
+
 # --- rows and peers as chosen ---
 expect 0 --quick --rounds 2 --rows pair,init --peers memspan-api --csv -
 has out ',pair-16,memspan-api,.*,2,'

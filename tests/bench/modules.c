@@ -164,6 +164,113 @@ Test(report, refuses_what_cannot_be_written)
     bench_report_release(&report);
 }
 
+/* A point of a known verdict: rounds, then median, least and largest of both runs. */
+struct compared {
+    const char *point;
+    const char *peer;
+    const char *better;
+    int rounds;
+    double old[3];
+    double new[3];
+    const char *line; /* of the table; NULL: none */
+};
+
+static const struct compared compared[] = {
+    {"same", "memspan", "less", 5, {100, 99, 101}, {102.9, 102, 103}, "1.029  same"},
+    {"slow", "memspan", "less", 5, {100, 90, 110}, {120, 111, 130}, "1.200  slower"},
+    {"near", "memspan", "less", 5, {100, 90, 115}, {120, 111, 130}, "1.200  noise"},
+    {"fast", "memspan", "less", 5, {100, 90, 110}, {50, 40, 89}, "0.500  faster"},
+    {"rate", "memspan", "more", 5, {100, 90, 110}, {50, 40, 89}, "2.000  slower"},
+    {"once", "memspan", "less", 1, {100, 100, 100}, {200, 200, 200}, "2.000  noise"},
+    {"slow", "glibc", "less", 5, {100, 90, 110}, {120, 111, 130}, "1.200  slower"},
+    {"none", "memspan", "less", 0, {NAN, NAN, NAN}, {120, 111, 130}, NULL},
+};
+
+enum { COMPARED_COUNT = sizeof(compared) / sizeof(compared[0]) };
+
+static void put_compared(struct bench_report *report, const struct compared *row,
+                         const double *figure)
+{
+    bench_report_row(report);
+    bench_put_text(report, "point", row->point);
+    bench_put_text(report, "peer", row->peer);
+    bench_put_text(report, "better", row->better);
+    bench_put_count(report, "rounds", row->rounds);
+    bench_put_real(report, "median", figure[0]);
+    bench_put_real(report, "min", figure[1]);
+    bench_put_real(report, "max", figure[2]);
+}
+
+/* Rows from @p first to @p end of both runs: what is printed, and whether one of ours is slower. */
+static bool compare(size_t first, size_t end, char **text_p)
+{
+    static struct bench_run run = {
+        .compare    = "old.json",
+        .peer_count = 2,
+        .peers = {{.name = "glibc", .role = BENCH_OTHER}, {.name = "memspan", .role = BENCH_OURS}}};
+    struct bench_report old;
+    struct bench_report new;
+    size_t size;
+    bool slower;
+
+    bench_report_init(&old, "test");
+    bench_report_init(&new, "test");
+    bench_report_head(&old, "machine", "another");
+    for (size_t i = end; i-- > first;) { /* in any order */
+        put_compared(&old, &compared[i], compared[i].old);
+    }
+    for (size_t i = first; i < end; i++) {
+        put_compared(&new, &compared[i], compared[i].new);
+    }
+    run.output.text = open_memstream(text_p, &size);
+    slower          = bench_compare_print(&run, &new, old.document);
+    fclose(run.output.text);
+    bench_report_release(&old);
+    bench_report_release(&new);
+    return slower;
+}
+
+Test(compare, verdicts)
+{
+    char *text;
+
+    for (size_t i = 0; i < COMPARED_COUNT; i++) {
+        bool ours  = strcmp(compared[i].peer, "memspan") == 0;
+        bool worse = (compared[i].line != NULL) && (strstr(compared[i].line, "slower") != NULL);
+
+        cr_expect_eq(compare(i, i + 1, &text), ours && worse, "%s", compared[i].point);
+        cr_expect((compared[i].line != NULL) ? (strstr(text, compared[i].line) != NULL)
+                                             : (strstr(text, "of 0 in both") != NULL),
+                  "%s: %s", compared[i].point, text);
+        free(text);
+    }
+    cr_assert(compare(0, COMPARED_COUNT, &text));
+    cr_assert(strstr(text, "3 slower (2 of ours), 1 faster, 2 within noise, 1 the same, of 7"),
+              "%s", text);
+    cr_assert(strstr(text, "on another machine"));
+    free(text);
+}
+
+Test(compare, refuses_what_is_no_report)
+{
+    static const char *const bad[] = {"", "[1]", "{\"benchmark\": \"alloc\"}",
+                                      "{\"benchmark\": \"rma\", \"rows\": []}",
+                                      "{\"benchmark\": \"alloc\", \"rows\": [7]}"};
+    char path[]                    = "/tmp/bench-old-XXXXXX";
+
+    close(mkstemp(path));
+    cr_redirect_stderr();
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        FILE *file = fopen(path, "we");
+
+        fputs(bad[i], file);
+        fclose(file);
+        cr_expect_null(bench_compare_open(path, "alloc"), "%s", bad[i]);
+    }
+    unlink(path);
+    cr_expect_null(bench_compare_open(path, "alloc"));
+}
+
 Test(plot, escapes_and_counts_bars)
 {
     static const char *const groups[] = {"1", "10"};
