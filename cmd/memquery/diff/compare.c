@@ -111,6 +111,24 @@ static bool is_busy(const json_t *object)
     return json_is_true(json_object_get(object, "busy"));
 }
 
+/* A memory of several spaces was measured once, and is one difference. */
+static bool is_known(const struct comparison *comparison, const struct place *place,
+                     const char *key)
+{
+    const char *memory = strstr(place->what, "resource ");
+
+    for (size_t i = 0; (i < comparison->list->count) && (memory != NULL); i++) {
+        const struct difference *item = &comparison->list->items[i];
+        const char *other             = strstr(item->what, "resource ");
+
+        if ((item->a_spread >= 0) && (other != NULL) && (strcmp(item->key, key) == 0) &&
+            (strncmp(other, memory, strlen(memory)) == 0) && (other[strlen(memory)] == ' ')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Both figures are medians, each with the width of the middle half of its repetitions. */
 static void compare_figures(struct comparison *comparison, const struct place *place,
                             const char *key)
@@ -120,7 +138,8 @@ static void compare_figures(struct comparison *comparison, const struct place *p
     double noise = (fabs(a) * spread_of(place->a) + fabs(b) * spread_of(place->b)) / 100;
     struct difference *item;
 
-    if (is_busy(place->a) || is_busy(place->b) || (fabs(a - b) <= noise)) {
+    if (is_busy(place->a) || is_busy(place->b) || (fabs(a - b) <= noise) ||
+        is_known(comparison, place, key)) {
         return;
     }
     add_values(comparison, place, key);
