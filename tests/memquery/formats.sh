@@ -86,7 +86,13 @@ machines)
     run --timeout 60 --json --plan devices=host,pinned=true
     is plan
     run --json --shmem
-    if [ -s "$out" ]; then is shmem; fi
+    if [ -s "$out" ]; then
+        is shmem
+        jq '.partitions[0].peers = "service"' "$out" >"$scratch/shmem"
+        cp "$out" "$scratch/again"
+        run --diff "$scratch/again" "$scratch/shmem" && expect_code 1
+        expect_out '^partition 1 peers +load/store +service$'
+    fi
     # Fast memory that is a cache is noted.
     run_with HWLOC_XMLFILE="$machines/ddr-cache.xml" --timeout 60 --json
     expect_jq '[.nodes[] | .side_cache_bytes] == [68719476736, 0]'

@@ -292,29 +292,31 @@ static enum identity identify_space(struct element *element)
 
 static const struct list {
     const char *key;
+    int depth; /* where the key is a list: 1 the document, 3 and 5 elements of lists */
     const char *noun;
     const char *ignored; /* keys of its elements, between blanks */
     enum identity (*identify)(struct element *element);
 } lists[] = {
-    {"backends", "backend", " name ", identify_name},
-    {"devices", "device", " label numbers free_bytes ", identify_device},
-    {"peers", "memory of", " home device ", identify_peer},
-    {"nodes", "NUMA", " os_index free_bytes ", identify_node},
-    {"spaces", "space", " name devices target ", identify_space},
-    {"resources", "resource", " name kind home home_label numa_node ", identify_resource},
-    {"reach", "from", " device ", identify_reach},
-    {"modes", "mode", " name ", identify_name},
-    {"variables", "variable", " name help form ", identify_name},
-    {"partitions", "partition", " id ", identify_partition},
-    {"transports", "transport", " name ", identify_name},
-    {"warnings", "warning", "", identify_text},
-    {"problems", "problem", "", identify_text},
+    {"backends", 1, "backend", " name ", identify_name},
+    {"devices", 1, "device", " label numbers free_bytes ", identify_device},
+    {"peers", 1, "memory of", " home device ", identify_peer},
+    {"nodes", 1, "NUMA", " os_index free_bytes ", identify_node},
+    {"spaces", 1, "space", " name devices target ", identify_space},
+    {"resources", 3, "resource", " name kind home home_label numa_node ", identify_resource},
+    {"reach", 5, "from", " device ", identify_reach},
+    {"modes", 3, "mode", " name ", identify_name},
+    {"variables", 1, "variable", " name help form ", identify_name},
+    {"partitions", 1, "partition", " id ", identify_partition},
+    {"transports", 1, "transport", " name ", identify_name},
+    {"warnings", 1, "warning", "", identify_text},
+    {"problems", 1, "problem", "", identify_text},
 };
 
-static const struct list *list_of(const char *key)
+/* @p depth 0: any. */
+static const struct list *list_of(const char *key, int depth)
 {
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        if (strcmp(lists[i].key, key) == 0) {
+        if ((strcmp(lists[i].key, key) == 0) && ((depth == 0) || (depth == lists[i].depth))) {
             return &lists[i];
         }
     }
@@ -323,7 +325,7 @@ static const struct list *list_of(const char *key)
 
 const char *diff_view_noun(const char *key)
 {
-    const struct list *list = list_of(key);
+    const struct list *list = list_of(key, 0);
 
     return (list != NULL) ? list->noun : NULL;
 }
@@ -429,7 +431,7 @@ static json_t *make_list(struct diff_view *view, const struct list *list, json_t
 static json_t *make(struct diff_view *view, const char *key, json_t *value, const char *ignored,
                     int depth)
 {
-    const struct list *list = list_of(key);
+    const struct list *list = (depth > 0) ? list_of(key, depth) : NULL;
 
     if (depth > DIFF_DEPTH_MOST) {
         complain(view, "", "is nested deeper than any answer of memquery");
