@@ -11,10 +11,11 @@
 
 static bool complain(const struct diff_view *view, const char *key, const char *what)
 {
-    char where[DIFF_TEXT_MAX];
+    char where[DIFF_TEXT_MAX] = "";
 
-    snprintf(where, sizeof(where), "%s%s%s", view->where,
-             ((view->where[0] != '\0') && (key[0] != '\0')) ? "." : "", key);
+    cli_append(where, sizeof(where), "%s", view->where);
+    cli_append(where, sizeof(where), "%s%s", ((where[0] != '\0') && (key[0] != '\0')) ? "." : "",
+               key);
     cli_clean(where);
     cli_complain("%s: %s %s", view->path, (where[0] != '\0') ? where : "the document", what);
     return false;
