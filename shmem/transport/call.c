@@ -45,6 +45,7 @@ static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER; /* guards addin
 static pthread_mutex_t post_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer **buffers; /* by PE; NULL: no PE of another host was called */
 static struct buffer *filling;
+static atomic_uint sending;      /* buffers that a thread has taken, and not sent so far */
 static atomic_bool is_held_back; /* a record in a queue or a buffer, or in `later` */
 
 static atomic_bool is_executing;    /* a thread of this PE executes; it owns `later` */
@@ -161,6 +162,7 @@ static void detach(struct buffer *buffer)
     }
     *place              = buffer->next;
     buffers[buffer->pe] = NULL;
+    atomic_fetch_add(&sending, 1);
 }
 
 /* Callees keep what they have not executed: it is limited. */
@@ -170,6 +172,7 @@ static void send_buffer(const char *call, struct buffer *buffer)
 
     MSP_WAIT(msp_job.transport->calls_outstanding() < OUTSTANDING_MAX);
     msp_job.transport->call(call, buffer->pe, buffer->records, buffer->used_bytes, buffer);
+    atomic_fetch_sub(&sending, 1);
 }
 
 /* The buffer that was full, and has to be sent; NULL: none. */
@@ -430,7 +433,8 @@ void msp_call_order(const struct msp_context *context, bool completes)
         MSP_WAIT_UNNOTIFIED(!atomic_load(&is_catching_up)); /* another thread */
         msp_call_inbox_wait();
         if (msp_job.transport != NULL) {
-            MSP_WAIT(msp_job.transport->calls_outstanding() == 0);
+            /* In this order: another thread may send calls of this one. */
+            MSP_WAIT((atomic_load(&sending) == 0) && (msp_job.transport->calls_outstanding() == 0));
         }
     } else if (has_queue(context)) {
         msp_job.transport->order(context, true);
