@@ -51,6 +51,7 @@ struct outcome {
 static void start(const char *self, const char *library, const char *name, const char *state,
                   int out)
 {
+    setpgid(0, 0); /* with its children, which may hang too */
     dup2(out, STDOUT_FILENO);
     if (library != NULL) {
         setenv("LD_PRELOAD", library, 1);
@@ -96,7 +97,7 @@ static struct outcome run(const char *library, const char *name, const char *sta
     read_all(ends_of_pipe[0], &o);
     close(ends_of_pipe[0]);
     if (o.late) {
-        kill(child, SIGKILL);
+        kill(-child, SIGKILL);
     }
     waitpid(child, &status, 0);
     o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

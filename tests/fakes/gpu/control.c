@@ -16,6 +16,18 @@ struct fake_gpu gpu;
 static _Thread_local int refused;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
 
+/* A child of fork() calls the driver when it ends, where a runtime does: a thread that it does not
+ * have may be in a call. */
+static void forget_threads(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+static __attribute__((constructor)) void watch_fork(void)
+{
+    pthread_atfork(NULL, NULL, forget_threads);
+}
+
 /* How often each call was made. */
 static struct {
     char name[64];
