@@ -76,6 +76,7 @@ static void bytes(const void *payload, size_t size, int pe, void *data)
 static void number(const void *payload, size_t size, int pe, void *data)
 {
     uint64_t value;
+    long put;
 
     (void)data;
     enter(payload, pe);
@@ -83,7 +84,8 @@ static void number(const void *payload, size_t size, int pe, void *data)
     memcpy(&value, payload, sizeof value);
     CHECK(value == next_number[pe], "%lu, and %lu was next", (unsigned long)value,
           (unsigned long)next_number[pe]);
-    CHECK(before_fence[pe] >= (long)value, "the put before the fence: %ld", before_fence[pe]);
+    put = __atomic_load_n(&before_fence[pe], __ATOMIC_ACQUIRE); /* that of a later call may come */
+    CHECK(put >= (long)value, "the put before the fence: %ld", put);
     next_number[pe] = value + 1;
     is_running--;
 }
