@@ -295,7 +295,9 @@ static void keep(const char *call, int id, const void *payload, size_t size_byte
 
 void msp_call_post(const char *call, int id, const void *payload, size_t size_bytes, int pe)
 {
-    const int local_index = msp_job_local_index(pe);
+    const unsigned in_run = (unsigned)(pe - msp_job.first_local);
+    const int local_index =
+        (in_run < (unsigned)msp_job.direct_count) ? (int)in_run : msp_job_local_index(pe);
 
     if (MSP_UNLIKELY(executes)) {
         keep(call, id, payload, size_bytes, pe);

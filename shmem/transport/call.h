@@ -41,7 +41,9 @@ static inline void msp_call_record_write(char *to, uint32_t handler, const void 
     const struct msp_call_record record = {.handler = handler, .size_bytes = (uint32_t)size_bytes};
 
     memcpy(to, &record, sizeof record);
-    if (size_bytes != 0) {
+    if (MSP_LIKELY(size_bytes == sizeof(uint64_t))) { /* a load and a store */
+        memcpy(to + sizeof record, payload, sizeof(uint64_t));
+    } else if (size_bytes != 0) {
         memcpy(to + sizeof record, payload, size_bytes);
     }
 }

@@ -16,7 +16,7 @@
 enum {
     CALLERS_MAX = 1024, /* PEs of a host */
     QUEUE_BYTES = 32 << 10,
-    GROUP_BYTES = 512,        /* of records that become visible together */
+    GROUP_BYTES = 2 << 10,    /* of records that become visible together */
     BATCH_BYTES = 4 << 10,    /* executed, before the caller may use their place */
     SKIP        = UINT32_MAX, /* handler of a record up to the queue's end */
     MASK_BITS   = 64,
