@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call.c: handlers, calls to PEs of other hosts, and who executes. */
+/* call.c: handlers, the threads that execute them, and calls to PEs of other hosts. */
 
 #include "shmem/transport/call.h"
 #include "shmem/control/wait.h"

@@ -4,7 +4,7 @@
 
 /* Calls: functions of the program, its handlers, that run on another PE (active messages).
  *
- *     call.c         handlers; calls to PEs of other hosts, which are collected; who executes
+ *     call.c         handlers, the threads that execute them, calls to PEs of other hosts
  *     call_inbox.c   queues in the control memory, for PEs of this host
  *
  * A call is a record: its handler's number and a payload. Records travel together: those to a PE of

@@ -105,7 +105,7 @@ static void show(int local_index)
     wake(local_index);
 }
 
-/* Behind the last record, with what is left up to the queue's end where it does not fit there. */
+/* Of the next record, and of the rest of the queue where it does not fit there. */
 static size_t place_bytes(const struct side *side, size_t record_bytes)
 {
     size_t left = QUEUE_BYTES - (size_t)(side->written % QUEUE_BYTES);
