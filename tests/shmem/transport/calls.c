@@ -2,13 +2,14 @@
 /* calls.c: calls of handlers, against what each PE can compute of the others' calls. */
 
 #include "tests/shmem/check.h"
+#include <limits.h>
 #include <memspan/status.h>
 #include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SIZES = 12, CHAIN = 6, FLOOD = 400 };
+enum { SIZES = 12, CHAIN = 6, FLOOD = 40, ANSWERS = 20 /* more than a queue holds */ };
 
 struct word {
     uint64_t index;
@@ -109,7 +110,7 @@ static void chain(const void *payload, size_t size, int pe, void *data)
     is_running--;
 }
 
-/* Each call is answered by one of the same size, and that by none. */
+/* Each call is answered by many of the same size, and those by none. */
 static void flood(const void *payload, size_t size, int pe, void *data)
 {
     static char answer[SHMEMX_CALL_MAX_BYTES];
@@ -119,7 +120,9 @@ static void flood(const void *payload, size_t size, int pe, void *data)
     flooded_bytes += size;
     if (*(const char *)payload == 'q') {
         answer[0] = 'a';
-        shmemx_call(SHMEM_CTX_DEFAULT, flood_id, answer, size, pe);
+        for (int i = 0; i < ANSWERS; i++) {
+            shmemx_call(SHMEM_CTX_DEFAULT, flood_id, answer, size, pe);
+        }
     }
     is_running--;
 }
@@ -232,32 +235,68 @@ static void quiet_waits_until_they_are_executed(void)
     shmem_barrier_all();
 }
 
+static void fence_orders(shmem_ctx_t ctx, int first, int rounds)
+{
+    int pe;
+    int i;
+
+    for (i = first; i < first + rounds; i++) {
+        const uint64_t value = (uint64_t)i;
+        static long put;
+
+        put = i;
+        for (pe = 0; pe < count; pe++) {
+            shmem_ctx_long_put_nbi(ctx, &before_fence[me], &put, 1, pe);
+        }
+        shmem_ctx_fence(ctx);
+        for (pe = 0; pe < count; pe++) {
+            shmemx_call(ctx, number_id, &value, sizeof value, pe);
+        }
+        shmem_ctx_quiet(ctx);
+    }
+}
+
+/* Also where the puts of a context have a queue of their own. */
 static void fence_orders_calls_and_puts(void)
+{
+    const int rounds = check_rounds(1000);
+    shmem_ctx_t ctx;
+    int pe;
+
+    CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0, "a context");
+    fence_orders(SHMEM_CTX_DEFAULT, 0, rounds);
+    fence_orders(ctx, rounds, rounds);
+    shmem_ctx_destroy(ctx);
+    shmem_barrier_all();
+    for (pe = 0; pe < count; pe++) {
+        CHECK(next_number[pe] == 2 * (uint64_t)rounds, "%lu of PE %d",
+              (unsigned long)next_number[pe], pe);
+    }
+}
+
+/* Calls in their order, by fence alone. */
+static void fence_orders_calls(void)
 {
     const int rounds = check_rounds(1000);
     int pe;
     int i;
 
+    for (pe = 0; pe < count; pe++) {
+        shmem_long_p(&before_fence[me], LONG_MAX, pe);
+    }
+    shmem_barrier_all();
+    memset(next_number, 0, sizeof next_number);
+    shmem_barrier_all();
     for (i = 0; i < rounds; i++) {
         const uint64_t value = (uint64_t)i;
 
         for (pe = 0; pe < count; pe++) {
-            shmem_long_p(&before_fence[me], i, pe);
-        }
-        shmem_fence();
-        for (pe = 0; pe < count; pe++) {
             shmemx_call(SHMEM_CTX_DEFAULT, number_id, &value, sizeof value, pe);
-        }
-        if (i % 7 == 0) {
-            shmem_fence();
         }
         shmem_fence();
     }
     shmem_barrier_all();
-    for (pe = 0; pe < count; pe++) {
-        CHECK(next_number[pe] == (uint64_t)rounds, "%lu of PE %d", (unsigned long)next_number[pe],
-              pe);
-    }
+    CHECK(next_number[me] == (uint64_t)rounds, "%lu", (unsigned long)next_number[me]);
 }
 
 /* A link of a chain takes a barrier. */
@@ -292,7 +331,7 @@ static void full_queues_do_not_wait_for_each_other(void)
     }
     shmem_barrier_all();
     shmem_barrier_all();
-    CHECK(flooded_bytes == 2 * rounds * (uint64_t)count * sizeof question, "%lu bytes",
+    CHECK(flooded_bytes == (1 + ANSWERS) * rounds * (uint64_t)count * sizeof question, "%lu bytes",
           (unsigned long)flooded_bytes);
 }
 
@@ -361,6 +400,7 @@ static void run(void)
     payloads_arrive_whole();
     quiet_waits_until_they_are_executed();
     fence_orders_calls_and_puts();
+    fence_orders_calls();
     handlers_call_handlers();
     full_queues_do_not_wait_for_each_other();
     sleepers_execute();
