@@ -109,12 +109,14 @@ static void watch(struct msp_doorbell *doorbell, const struct msp_waiter *waiter
     }
 }
 
-/* Another thread of this PE may advance the transport for the sleeper, and not know that it has. */
-static bool is_silent(void)
+/* Another thread of this PE may advance the transport for the sleeper, and not know that it has: a
+ * peer's put. The library's flags come in messages, which it counts. */
+static bool is_silent(const struct msp_waiter *waiter)
 {
     return (msp_job.transport != NULL) &&
            (msp_job.transport->is_silent ||
-            (msp_job.transport->is_uncounted && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)));
+            ((waiter->address != NULL) && msp_job.transport->is_uncounted &&
+             (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)));
 }
 
 static void announce(struct msp_waiter *waiter)
@@ -129,7 +131,8 @@ static void announce(struct msp_waiter *waiter)
     }
     waiter->announced     = true;
     waiter->notifications = atomic_load(&doorbell->notifications);
-    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) || is_silent()) {
+    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) ||
+        is_silent(waiter)) {
         waiter->is_unnotified = true;
     }
     if (msp_job.transport != NULL) {

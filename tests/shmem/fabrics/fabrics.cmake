@@ -48,7 +48,7 @@ function(fabric name)
 endfunction()
 
 # What CI has time for: every kind of operation over TCP, the rest once.
-set(ci_tcp "^shmem-(calls|call-threads|rma|rows|unquiet|many-contexts|order|once|process|leaves|streams|threads|lock|collective|team-color|kind-emu|asleep-sleep|idle-job-wait|counters|edges|offload-mapped|killed)$")
+set(ci_tcp "^shmem-(calls|call-threads|rma|rows|unquiet|many-contexts|order|once|process|leaves|streams|threads|lock|collective|team-color|kind-emu|asleep-sleep|idle|idle-job-wait|counters|edges|offload-mapped|killed)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
 set(ci_two_hosts "^shmem-(once|process|counters|fortran-stencil)$")
 set(ci_judge_ordered "^shmem-(rma|rows|quiets|order|many-contexts|lock|edges)$")
