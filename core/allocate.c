@@ -36,7 +36,8 @@ struct ask {
     bool zeroed;                 /* in: requested */
     const struct msp_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
-    bool grows; /* for a block that has outgrown its place */
+    bool grows;    /* for a block that has outgrown its place */
+    bool is_block; /* a block of the pool, of any size: no object of a slab */
 };
 
 static memspan_status_t take_divided(struct msp_allocator *a, struct msp_request *request,
@@ -75,7 +76,7 @@ static memspan_status_t take_memory(struct msp_allocator *a, struct msp_account 
                                   .owner       = {account, ask->size_bytes, ask->fallback},
                                   .grows       = ask->grows,
                                   .objects =
-                                      (ask->plan == NULL) &&
+                                      (ask->plan == NULL) && !ask->is_block &&
                                       atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
 
     if (provider == NULL) {
@@ -310,6 +311,13 @@ static void *allocate_and_report(struct msp_allocator *a, struct ask *ask)
 
 /* ---- public ---- */
 
+void *msp_allocate_block(struct msp_allocator *a, size_t align_bytes, size_t size_bytes)
+{
+    struct ask ask = {.size_bytes = size_bytes, .align_bytes = align_bytes, .is_block = true};
+
+    return forbidden() ? NULL : allocate_and_report(a, &ask);
+}
+
 void *msp_allocate_slow(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
     struct msp_allocator *a;
@@ -519,28 +527,6 @@ memspan_status_t memspan_free_sized(memspan_allocator_h handle, void *pointer, s
     (void)handle;
     (void)size_bytes;
     return memspan_free(pointer);
-}
-
-bool msp_pointer_is_ours(const void *pointer)
-{
-    return msp_store_chunk(pointer) != NULL;
-}
-
-/* A function of its own, so that the fast path saves no registers for it. */
-static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *pointer,
-                                                                uintptr_t entry)
-{
-    return (msp_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : msp_entry_kind(entry);
-}
-
-memspan_kind_t memspan_pointer_kind(const void *pointer)
-{
-    uintptr_t entry = msp_map_find(pointer);
-
-    if (MSP_UNLIKELY((entry & MSP_ENTRY_PARTIAL) != 0)) {
-        return kind_in_partial(pointer, entry);
-    }
-    return msp_entry_kind(entry);
 }
 
 /* ---- changing sizes ---- */

@@ -25,6 +25,9 @@ struct msp_account *msp_allocator_account(struct msp_allocator *allocator);
 void *msp_allocate_slow(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
 memspan_status_t msp_free_slow(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
+/* A block of the allocator's pool, of any size, which memspan_free_on() can keep for its queue. */
+void *msp_allocate_block(struct msp_allocator *allocator, size_t align_bytes, size_t size_bytes);
+
 /* calloc on a boundary (omp_aligned_calloc). */
 void *msp_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,
                           size_t size_bytes);

@@ -336,3 +336,27 @@ memspan_status_t memspan_pointer_reach(const void *pointer, int number, memspan_
     }
     return write_reach(view.chunk->provider, number, reach_p);
 }
+
+/* ---- the kind alone ---- */
+
+bool msp_pointer_is_ours(const void *pointer)
+{
+    return msp_store_chunk(pointer) != NULL;
+}
+
+/* A function of its own, so that the fast path saves no registers for it. */
+static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *pointer,
+                                                                uintptr_t entry)
+{
+    return (msp_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : msp_entry_kind(entry);
+}
+
+memspan_kind_t memspan_pointer_kind(const void *pointer)
+{
+    uintptr_t entry = msp_map_find(pointer);
+
+    if (MSP_UNLIKELY((entry & MSP_ENTRY_PARTIAL) != 0)) {
+        return kind_in_partial(pointer, entry);
+    }
+    return msp_entry_kind(entry);
+}

@@ -12,6 +12,7 @@
 #include "core/debug/guard.h"
 #include "core/device/device.h"
 #include "core/device/driver.h"
+#include "core/queue.h"
 #include "core/share.h"
 #include <memspan/transfer.h>
 #include <stddef.h>
@@ -287,7 +288,15 @@ memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
     return msp_fill_by(d, to, byte, size_bytes);
 }
 
-memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int number)
+/* The queue's driver has the memory, or the host reaches it: the driver copies it in order. */
+static bool is_served_by(const struct msp_queue *q, const struct msp_device *side)
+{
+    return (side == NULL) || (side->table == q->device->table);
+}
+
+/* On @p q, whose device has the memory then; NULL: on the memory's device. */
+static memspan_status_t prefetch(const struct msp_queue *q, const void *pointer, size_t size_bytes,
+                                 int number)
 {
     const struct msp_device *to = msp_device_find(number);
     const struct msp_device *d;
@@ -305,12 +314,20 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
                       pointer);
         return msp_error_hint("only managed memory of a driver that moves it does");
     }
-    if ((to->number != MEMSPAN_HOST) && (to->table != d->table)) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s memory does not move to device %d",
-                             d->table->name, number);
+    if (((to->number != MEMSPAN_HOST) && (to->table != d->table)) ||
+        ((q != NULL) && !is_served_by(q, d))) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s memory does not move to device %d%s",
+                             d->table->name, number, (q == NULL) ? "" : " by that queue");
     }
-    return d->table->prefetch(d->state, d->ordinal, NULL, pointer, size_bytes,
+    d = (q == NULL) ? d : q->device;
+    return d->table->prefetch(d->state, d->ordinal, (q == NULL) ? NULL : q->native, pointer,
+                              size_bytes,
                               (to->number == MEMSPAN_HOST) ? MEMSPAN_HOST : to->ordinal);
+}
+
+memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int number)
+{
+    return prefetch(NULL, pointer, size_bytes, number);
 }
 
 /* ---- kernels ---- */
@@ -432,14 +449,11 @@ static bool gives_result(memspan_kernel_t kernel)
     return (kernel == MEMSPAN_KERNEL_SUM) || (kernel == MEMSPAN_KERNEL_CHASE);
 }
 
-memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *call)
+static memspan_status_t launch(const struct msp_device *d, void *native,
+                               const memspan_kernel_call_t *call)
 {
-    const struct msp_device *d = msp_device_find(number);
     memspan_status_t status;
 
-    if (d == NULL) {
-        return memspan_error_last()->status;
-    }
     if ((call == NULL) || (call->struct_size < sizeof(*call))) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "the kernel's arguments are NULL, or struct_size is not set");
@@ -451,8 +465,116 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
     }
     if ((call->count == 0) && !gives_result(call->kernel)) {
         bool can = (d->info.capabilities & MEMSPAN_CAN_KERNELS) != 0;
-        return can ? MEMSPAN_OK : d->table->launch(d->state, d->ordinal, NULL, call);
+        return can ? MEMSPAN_OK : d->table->launch(d->state, d->ordinal, native, call);
     }
     status = check_call(d, call);
-    return (status == MEMSPAN_OK) ? d->table->launch(d->state, d->ordinal, NULL, call) : status;
+    return (status == MEMSPAN_OK) ? d->table->launch(d->state, d->ordinal, native, call) : status;
+}
+
+memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *call)
+{
+    const struct msp_device *d = msp_device_find(number);
+
+    return (d == NULL) ? memspan_error_last()->status : launch(d, NULL, call);
+}
+
+/* ---- on a queue ---- */
+
+/* The host does the work, after the queue's. */
+static memspan_status_t finish(const struct msp_queue *q)
+{
+    const struct msp_device *d = q->device;
+
+    return d->table->synchronize(d->state, d->ordinal, q->native);
+}
+
+static memspan_status_t copy_on(const struct msp_queue *q, void *to, const void *from,
+                                size_t size_bytes)
+{
+    const struct msp_device *d = q->device;
+    const struct msp_device *to_device;
+    const struct msp_device *from_device;
+    memspan_status_t status =
+        find_sides(to, size_bytes, from, size_bytes, &to_device, &from_device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((d->table->copy != NULL) && is_served_by(q, to_device) && is_served_by(q, from_device)) {
+        return d->table->copy(d->state, d->ordinal, q->native, to, from, size_bytes);
+    }
+    status = finish(q);
+    return (status == MEMSPAN_OK) ? memspan_copy(to, from, size_bytes) : status;
+}
+
+memspan_status_t memspan_copy_on(memspan_queue_h queue, void *to, const void *from,
+                                 size_t size_bytes)
+{
+    struct msp_queue *q = msp_queue_enter(queue);
+    memspan_status_t status;
+
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = (size_bytes == 0) ? MEMSPAN_OK : copy_on(q, to, from, size_bytes);
+    msp_queue_leave(q);
+    return status;
+}
+
+static memspan_status_t fill_on(const struct msp_queue *q, void *to, unsigned char byte,
+                                size_t size_bytes)
+{
+    const struct msp_device *d = q->device;
+    const struct msp_device *side;
+    memspan_status_t status = find_side(to, size_bytes, "destination", &side);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((d->table->fill != NULL) && (side != NULL) && is_served_by(q, side)) {
+        return d->table->fill(d->state, d->ordinal, q->native, to, byte, size_bytes);
+    }
+    status = finish(q);
+    return (status == MEMSPAN_OK) ? memspan_fill(to, byte, size_bytes) : status;
+}
+
+memspan_status_t memspan_fill_on(memspan_queue_h queue, void *to, unsigned char byte,
+                                 size_t size_bytes)
+{
+    struct msp_queue *q = msp_queue_enter(queue);
+    memspan_status_t status;
+
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = (size_bytes == 0) ? MEMSPAN_OK : fill_on(q, to, byte, size_bytes);
+    msp_queue_leave(q);
+    return status;
+}
+
+memspan_status_t memspan_prefetch_on(memspan_queue_h queue, const void *pointer, size_t size_bytes,
+                                     int number)
+{
+    struct msp_queue *q = msp_queue_enter(queue);
+    memspan_status_t status;
+
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = prefetch(q, pointer, size_bytes, number);
+    msp_queue_leave(q);
+    return status;
+}
+
+memspan_status_t memspan_kernel_launch_on(memspan_queue_h queue, const memspan_kernel_call_t *call)
+{
+    struct msp_queue *q = msp_queue_enter(queue);
+    memspan_status_t status;
+
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = launch(q->device, q->native, call);
+    msp_queue_leave(q);
+    return status;
 }

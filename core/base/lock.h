@@ -15,6 +15,8 @@
     X(HOOKS, "hooks")                                                                              \
     X(OMP_MAKER, "OpenMP maker")                                                                   \
     X(ALLOCATORS, "allocator table")                                                               \
+    X(QUEUE_EDGES, "order of queues")                                                              \
+    X(QUEUES, "queue")                                                                             \
     X(SPACES, "spaces")                                                                            \
     X(BACKENDS, "backends")                                                                        \
     X(OPENING, "driver opening")                                                                   \

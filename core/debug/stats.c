@@ -15,6 +15,7 @@
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
 #include "core/engine/heap.h"
+#include "core/engine/kept.h"
 #include "core/engine/pool.h"
 #include "core/engine/retired.h"
 #include <stdio.h>
@@ -407,6 +408,7 @@ size_t memspan_trim(void)
         msp_guard_trim();
     }
     msp_heap_reclaim();
+    msp_kept_call_owner(MSP_KEPT_RETURN_COMPLETE);
     for (p = msp_provider_first(); p != NULL; p = p->next) {
         total += msp_pool_trim(p->pool);
     }

@@ -97,6 +97,17 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
        size_t from_stride_bytes, size_t block_bytes, size_t block_count),                          \
       (d->state, ordinal, queue, to, to_stride_bytes, from, from_stride_bytes, block_bytes,        \
        block_count))                                                                               \
+    X(event_record, msp_driver_refuse, (void *state, int ordinal, void *queue, void **event_p),    \
+      (d->state, ordinal, queue, event_p))                                                         \
+    X(event_wait, msp_driver_refuse, (void *state, int ordinal, void *queue, void *event),         \
+      (d->state, ordinal, queue, event))                                                           \
+    X(event_done, msp_driver_refuse, (void *state, int ordinal, void *event, int *done_p),         \
+      (d->state, ordinal, event, done_p))                                                          \
+    X(event_destroy, leave_to_exit, (void *state, int ordinal, void *event),                       \
+      (d->state, ordinal, event))                                                                  \
+    X(queue_adopt, msp_driver_refuse,                                                              \
+      (void *state, int ordinal, memspan_queue_type_t type, void *native, void **queue_p),         \
+      (d->state, ordinal, type, native, queue_p))                                                  \
     X(move, msp_driver_refuse,                                                                     \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))

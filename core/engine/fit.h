@@ -33,7 +33,7 @@ struct msp_account;
 enum msp_use {
     MSP_USE_NONE = 0,
     MSP_USE_BLOCK,  /* the program's memory */
-    MSP_USE_CACHED, /* freed, waiting in a thread's heap or its pool */
+    MSP_USE_CACHED, /* freed, waiting in a thread's heap, a queue or its pool */
     MSP_USE_SLAB,   /* divided into objects */
 };
 
@@ -43,7 +43,8 @@ struct msp_record {
     struct msp_account *account; /* of a block in use */
     union {
         size_t requested_bytes;
-        uint32_t kept_since; /* of a kept one: the round of the decay */
+        uint32_t kept_since; /* of one in a heap's cache: the round of the decay */
+        uint64_t queue_mark; /* of one that a queue keeps (kept.h) */
     };
     uint32_t offset; /* units from the range's start */
     uint32_t size;   /* units */
@@ -54,7 +55,7 @@ struct msp_record {
             uint32_t bin_before; /* neighbours in the bin; bin_after also links unused records */
             uint32_t bin_after;
         };
-        struct msp_record *kept_after; /* the next that a heap keeps */
+        struct msp_record *kept_after; /* the next that a heap or a queue keeps */
     };
     bool is_free;
     bool zeroed; /* free: every byte is zero */

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
+#include "core/engine/kept.h"
 #include "core/engine/retired.h"
 #include <stdlib.h>
 
@@ -158,6 +159,7 @@ void msp_heap_publish_all(void)
     struct msp_thread *t;
     struct msp_heap *heap;
 
+    msp_kept_call_owner(MSP_KEPT_PUBLISH);
     msp_thread_stop_all();
     for (t = msp_thread_first(); t != NULL; t = t->next) {
         for (heap = t->heaps; heap != NULL; heap = heap->next) {

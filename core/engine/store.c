@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
+#include "core/engine/kept.h"
 #include "core/engine/watch_flag.h"
 
 /* ---- taking ---- */
@@ -49,8 +50,9 @@ static memspan_status_t take_block(const struct msp_request *request, bool *zero
         status = msp_pool_alloc(pool, &block, &r);
     }
     if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
-        /* Before a refusal: heaps give back their cached memory. */
+        /* Before a refusal: heaps and queues give back their cached memory. */
         msp_heap_reclaim();
+        msp_kept_call_owner(MSP_KEPT_RETURN_ALL);
         msp_provider_settle_all(false);
         block.thorough   = true;
         block.size_bytes = request->size_bytes;

@@ -3,6 +3,7 @@
 #define MEMSPAN_BACKEND_H
 
 #include <memspan/device.h>
+#include <memspan/queue.h>
 #include <memspan/transfer.h>
 
 /** @file backend.h
@@ -291,6 +292,24 @@ typedef struct memspan_backend {
      * MEMSPAN_ERR_NO_MEMORY: no space, or not all pages could be moved. */
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
+
+    /** Group event; a table may end before it. event_record(): the event is the end of the work
+     * that is on @p queue now. *event_p NULL: a new event; else one of this queue, recorded again.
+     * event_wait(): later work of @p queue, which may be another device's, starts after the work of
+     * the event as last recorded; the host does not wait. MEMSPAN_ERR_UNSUPPORTED, without an error
+     * record: not these two, the library waits. event_done(): *done_p 1 when that work is complete,
+     * or failed; does not wait. event_destroy(): also of an event whose queue is gone. */
+    memspan_status_t (*event_record)(void *state, int ordinal, void *queue, void **event_p);
+    memspan_status_t (*event_wait)(void *state, int ordinal, void *queue, void *event);
+    memspan_status_t (*event_done)(void *state, int ordinal, void *event, int *done_p);
+    memspan_status_t (*event_destroy)(void *state, int ordinal, void *event);
+
+    /** Optional; a table may end before it. A queue of the program, @p native of @p type, for the
+     * calls that take one. queue_destroy() ends the record alone: it neither waits for the native
+     * queue, which may be gone, nor ends it. MEMSPAN_ERR_UNSUPPORTED, without an error record: no
+     * queue of this driver is of that type. */
+    memspan_status_t (*queue_adopt)(void *state, int ordinal, memspan_queue_type_t type,
+                                    void *native, void **queue_p);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -13,6 +13,7 @@
  *   trait.h      allocator traits
  *   allocator.h allocators, memory, and queries of results
  *   transfer.h   copies, fills, prefetches, moves, built-in kernels
+ *   queue.h      work and memory in the order of a stream
  *   share.h      device memory for other processes and network cards
  *   import.h     host pages of the program, made reachable by devices
  *   hook.h       callbacks on allocation and free
@@ -29,6 +30,7 @@
 #include <memspan/hook.h>
 #include <memspan/import.h>
 #include <memspan/placement.h>
+#include <memspan/queue.h>
 #include <memspan/share.h>
 #include <memspan/space.h>
 #include <memspan/status.h>

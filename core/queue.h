@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_QUEUE_H
+#define MEMSPAN_CORE_QUEUE_H
+
+/* Queues inside the core, and the order of their work.
+ *
+ * The blocks that are freed on a queue get its *mark*, a number that grows with each event that is
+ * recorded on the queue. So an event covers all marks up to that of its recording, and three
+ * numbers decide whether memory with mark m of queue A may serve queue B without an event: A's
+ * done_mark (m or less is complete), B's seen[A] (what B does from now on starts after m), or that
+ * A and B are the same. Marks of a record grow over all its lives.
+ *
+ * Records are never freed, only used again under another generation of the handle.
+ *
+ * Locks: a queue's own lock guards its handle, its native queue, what it keeps and its counters.
+ * The lock of edges guards events, done marks and seen marks of all queues; it is taken first, and
+ * opening and closing hold both. Drivers are called under them. */
+
+#include "core/base/lock.h"
+#include "core/device/device.h"
+#include <memspan/queue.h>
+#include <stdatomic.h>
+
+enum { MSP_QUEUES_MAX = 1024 };
+
+#define MSP_MARK_ALL UINT64_MAX
+
+struct msp_kept;
+
+struct msp_queue {
+    msp_lock_t lock;
+    _Atomic uintptr_t handle; /* 0: not open */
+    const struct msp_device *device;
+    void *native; /* of the backend; NULL: the device's own queue */
+    memspan_queue_type_t type;
+    unsigned flags;
+    bool is_immediate;     /* its work is done in the call */
+    atomic_uint users;     /* calls of the driver under way; closing waits for them */
+    struct msp_kept *kept; /* by pool; the last one used comes first */
+    uint64_t mark;         /* of what is freed now */
+    memspan_queue_info_t counts;
+
+    /* Under the lock of edges. */
+    void *event;
+    uint64_t event_mark; /* that it covers; 0: none is recorded */
+    uint64_t done_mark;
+    uint64_t *seen; /* by index of the other queue; NULL: nothing */
+    uint32_t index;
+    uint32_t generation;
+};
+
+/* The queue of a handle, locked; NULL with an error. */
+struct msp_queue *msp_queue_acquire(memspan_queue_h handle);
+
+static inline void msp_queue_release(struct msp_queue *queue)
+{
+    msp_unlock(&queue->lock);
+}
+
+/* The same, not locked: it stays open until it is left. NULL has no effect there. */
+struct msp_queue *msp_queue_enter(memspan_queue_h handle);
+
+static inline void msp_queue_leave(struct msp_queue *queue)
+{
+    if (queue != NULL) {
+        atomic_fetch_sub_explicit(&queue->users, 1, memory_order_release);
+    }
+}
+
+/* The record of an index that was ever used, or NULL. */
+struct msp_queue *msp_queue_at(uint32_t index);
+uint32_t msp_queue_count(void);
+
+static inline bool msp_queue_is_open(const struct msp_queue *queue)
+{
+    return atomic_load_explicit(&queue->handle, memory_order_relaxed) != 0;
+}
+
+void msp_queue_lock_edges(void);
+void msp_queue_unlock_edges(void);
+
+/* Marks of @p other that may serve @p queue without an event; MSP_MARK_ALL: all. @p look: ask the
+ * driver how far @p other is. Lock of edges held. */
+uint64_t msp_queue_known(const struct msp_queue *queue, struct msp_queue *other, bool look);
+
+/* From now on work of @p queue starts after what is on @p other: by an event or, where there is
+ * none, by waiting on the host (*waited_p). Here and below @p is_alive: the program has just named
+ * @p other (@p queue); else, unless it is lasting, its native queue may be gone, and its last event
+ * counts, which covers all that was freed on it. Lock of edges held. */
+memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *other, bool is_alive,
+                                 bool *waited_p);
+
+/* Record an event on a native queue that is there. Lock of edges held, and the queue's not. */
+memspan_status_t msp_queue_record(struct msp_queue *queue);
+
+/* Wait on the host for the work of a queue: all that was freed on it is complete. Lock of edges
+ * held, and the queue's not. */
+memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive);
+
+/* queue_memory.c: everything that the queue keeps goes to a list (kept.h). Queue locked. */
+struct msp_record *msp_queue_empty(struct msp_queue *queue);
+
+#endif /* MEMSPAN_CORE_QUEUE_H */

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue_memory.c: memory that is allocated and freed in the order of queues.
+ *
+ * A free puts the block into a bin of its queue, with the queue's mark: no driver call. A request
+ * takes, in this order,
+ *   1. a block that was freed on its own queue: the order is right by itself;
+ *   2. one of another queue whose work is known to be complete, or to precede;
+ *   3. one of another queue, for whose work this queue then waits, by an event;
+ *   4. memory of the allocator's pool.
+ * Before 4, as many bytes as are requested go back to the pool if they are kept for other sizes and
+ * their use is complete: so the queues' memory does not exceed its peak by much. Step 3 precedes 4
+ * because memory is what programs lack: a program whose queues must stay independent frees each
+ * block on the queue that requests its size next. */
+
+#include "core/allocator.h"
+#include "core/base/error.h"
+#include "core/base/platform.h"
+#include "core/debug/watch.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/heap.h"
+#include "core/engine/kept.h"
+#include "core/engine/pool.h"
+#include "core/engine/store.h"
+#include "core/plan.h"
+#include "core/queue.h"
+#include <stdlib.h>
+
+enum { ALIGN_LEAST = 256 };
+
+/* ---- blocks of a queue ---- */
+
+static void serve_engine(enum msp_kept_task task);
+
+/* What the queue keeps of a pool, first in its list from now on; NULL: nothing, or no memory. Queue
+ * locked. */
+static inline struct msp_kept *find_kept(struct msp_queue *q, const struct msp_pool *pool)
+{
+    struct msp_kept **link = &q->kept;
+    struct msp_kept *kept;
+
+    if (MSP_LIKELY((*link != NULL) && ((*link)->pool == pool))) {
+        return *link;
+    }
+    while ((*link != NULL) && ((*link)->pool != pool)) {
+        link = &(*link)->next;
+    }
+    kept = *link;
+    if (kept != NULL) {
+        *link      = kept->next;
+        kept->next = q->kept;
+        q->kept    = kept;
+    }
+    return kept;
+}
+
+static struct msp_kept *need_kept(struct msp_queue *q, struct msp_pool *pool)
+{
+    struct msp_kept *kept = find_kept(q, pool);
+
+    if (kept == NULL) {
+        kept = calloc(1, sizeof(*kept));
+        if (kept != NULL) {
+            kept->pool = pool;
+            kept->next = q->kept;
+            q->kept    = kept;
+            msp_kept_set_owner(serve_engine);
+        }
+    }
+    return kept;
+}
+
+static struct msp_record *take_from(struct msp_queue *q, const struct msp_pool *pool,
+                                    size_t size_bytes, size_t align_bytes, uint64_t mark_max)
+{
+    struct msp_kept *kept = find_kept(q, pool);
+
+    return (kept == NULL) ? NULL : msp_kept_take(kept, size_bytes, align_bytes, mark_max);
+}
+
+/* False without memory: the caller frees the block otherwise. */
+static bool put_into(struct msp_queue *q, struct msp_record *r, uint64_t mark)
+{
+    struct msp_kept *kept = need_kept(q, msp_pool_of(r));
+
+    if (kept != NULL) {
+        msp_kept_put(kept, r, mark);
+    }
+    return kept != NULL;
+}
+
+/* For the next request of that queue, if anything. Queue not locked. */
+static void put_back(struct msp_queue *q, struct msp_record *r, uint64_t mark)
+{
+    msp_lock(&q->lock);
+    (void)put_into(q, r, mark); /* it was just taken from there: there is a bin */
+    msp_unlock(&q->lock);
+}
+
+struct msp_record *msp_queue_empty(struct msp_queue *q)
+{
+    struct msp_record *list = NULL;
+    size_t all              = SIZE_MAX;
+    struct msp_kept *kept;
+    struct msp_kept *next;
+
+    for (kept = q->kept; kept != NULL; kept = next) {
+        next = kept->next;
+        list = msp_kept_take_bytes(kept, MSP_MARK_ALL, &all, list);
+        msp_kept_publish(kept);
+        free(kept);
+    }
+    q->kept = NULL;
+    return list;
+}
+
+/* ---- blocks of other queues ---- */
+
+struct request {
+    struct msp_queue *queue;
+    const struct msp_pool *pool;
+    size_t size_bytes;
+    size_t align_bytes;
+};
+
+static struct msp_record *take_known(const struct request *want, struct msp_queue *other, bool look)
+{
+    uint64_t known       = msp_queue_known(want->queue, other, look);
+    struct msp_record *r = NULL;
+
+    if (known != 0) {
+        msp_lock(&other->lock);
+        r = take_from(other, want->pool, want->size_bytes, want->align_bytes, known);
+        msp_unlock(&other->lock);
+    }
+    return r;
+}
+
+static struct msp_record *take_ordered(const struct request *want, struct msp_queue *other)
+{
+    struct msp_record *r;
+    uint64_t mark;
+    bool waited;
+
+    msp_lock(&other->lock);
+    r = take_from(other, want->pool, want->size_bytes, want->align_bytes, MSP_MARK_ALL);
+    msp_unlock(&other->lock);
+    if (r == NULL) {
+        return NULL;
+    }
+    mark = r->queue_mark;
+    if (msp_queue_order(want->queue, other, false, &waited) != MEMSPAN_OK) {
+        put_back(other, r, mark);
+        return NULL;
+    }
+    return r;
+}
+
+/* Steps 2 and 3. Lock of edges held. */
+static struct msp_record *take_elsewhere(const struct request *want, bool *ordered_p)
+{
+    uint32_t count       = msp_queue_count();
+    struct msp_record *r = NULL;
+    uint32_t i;
+    int pass;
+
+    /* What is known without the driver, what it knows, and what an event orders. */
+    for (pass = 0; pass < 3; pass++) {
+        for (i = 1; (r == NULL) && (i < count); i++) {
+            struct msp_queue *other = msp_queue_at(i);
+            if ((other == want->queue) || !msp_queue_is_open(other)) {
+                continue;
+            }
+            r = (pass < 2) ? take_known(want, other, pass == 1) : take_ordered(want, other);
+        }
+        if (r != NULL) {
+            *ordered_p = (pass == 2);
+            return r;
+        }
+    }
+    return NULL;
+}
+
+/* ---- back to the pools ---- */
+
+/* Whether the last event has happened, as far as it is not known. Lock of edges held. */
+static void look_at_event(struct msp_queue *q)
+{
+    const struct msp_device *d = q->device;
+    int done                   = 0;
+
+    if ((q->event_mark > q->done_mark) &&
+        (d->table->event_done(d->state, d->ordinal, q->event, &done) == MEMSPAN_OK) &&
+        (done != 0)) {
+        q->done_mark = q->event_mark;
+    }
+}
+
+/* Marks of the queue whose work is complete; @p thorough: waits for all of it. Lock of edges held.
+ */
+static uint64_t complete_of(struct msp_queue *q, bool thorough)
+{
+    if (thorough) {
+        (void)msp_queue_finish(q, false); /* what failed stays where it is */
+    } else if (q->counts.has_events != 0) {
+        look_at_event(q);
+        if ((q->event_mark <= q->done_mark) && ((q->flags & MEMSPAN_QUEUE_LASTING) != 0)) {
+            (void)msp_queue_record(q);
+            look_at_event(q);
+        }
+    }
+    return q->done_mark;
+}
+
+static bool keeps_anything(struct msp_queue *q, const struct msp_pool *pool)
+{
+    const struct msp_kept *kept;
+    bool keeps = false;
+
+    msp_lock(&q->lock);
+    for (kept = q->kept; kept != NULL; kept = kept->next) {
+        keeps = keeps || (((pool == NULL) || (kept->pool == pool)) && (kept->bytes > 0));
+    }
+    msp_unlock(&q->lock);
+    return keeps;
+}
+
+/* A list of complete blocks of all queues with @p bytes bytes, of one pool or (NULL) of all. Lock
+ * of edges held. */
+static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, bool thorough)
+{
+    struct msp_record *list = NULL;
+    uint32_t count          = msp_queue_count();
+    uint32_t i;
+
+    for (i = 1; (i < count) && (bytes > 0); i++) {
+        struct msp_queue *q = msp_queue_at(i);
+        struct msp_kept *kept;
+        uint64_t complete;
+
+        if (!msp_queue_is_open(q) || !keeps_anything(q, pool)) {
+            continue;
+        }
+        complete = complete_of(q, thorough);
+        msp_lock(&q->lock);
+        for (kept = q->kept; kept != NULL; kept = kept->next) {
+            if ((pool == NULL) || (kept->pool == pool)) {
+                list = msp_kept_take_bytes(kept, complete, &bytes, list);
+            }
+        }
+        msp_unlock(&q->lock);
+    }
+    return list;
+}
+
+static void publish(void)
+{
+    uint32_t count = msp_queue_count();
+    uint32_t i;
+
+    for (i = 1; i < count; i++) {
+        struct msp_queue *q = msp_queue_at(i);
+        struct msp_kept *kept;
+
+        msp_lock(&q->lock);
+        for (kept = q->kept; kept != NULL; kept = kept->next) {
+            msp_kept_publish(kept);
+        }
+        msp_unlock(&q->lock);
+    }
+}
+
+static void serve_engine(enum msp_kept_task task)
+{
+    struct msp_record *list;
+
+    if (task == MSP_KEPT_PUBLISH) {
+        publish();
+        return;
+    }
+    msp_queue_lock_edges();
+    list = collect(NULL, SIZE_MAX, task == MSP_KEPT_RETURN_ALL);
+    msp_queue_unlock_edges();
+    msp_kept_release(list);
+}
+
+/* ---- allocating ---- */
+
+/* The pool of ordinary requests of that size; NULL: each request has an own way, or none yet. */
+static const struct msp_pool *pool_of(const struct msp_allocator *a, size_t size_bytes)
+{
+    const struct msp_provider *provider;
+
+    if ((atomic_load_explicit(&a->provider, memory_order_acquire) == NULL) || !msp_is_unwatched() ||
+        (a->traits.partition == MEMSPAN_VALUE_PARTITIONER) ||
+        (size_bytes >= a->plan->blocked_bytes)) {
+        return NULL;
+    }
+    provider = msp_plan_provider_here(a->plan);
+    return (provider == NULL) ? NULL : provider->pool;
+}
+
+/* The block, charged; NULL: the limit refuses it. Queue locked. */
+static void *hand_out(struct msp_allocator *a, struct msp_queue *q, struct msp_record *r,
+                      size_t size_bytes, uint64_t *counter)
+{
+    struct msp_account *account = msp_allocator_account(a);
+    void *address = (account == NULL) ? NULL : msp_kept_hand_out(r, account, size_bytes);
+
+    if (address != NULL) {
+        q->counts.allocated_count++;
+        (*counter)++;
+    }
+    return address;
+}
+
+/* A block of another queue, which is this one's from now on. */
+static void *hand_out_other(struct msp_allocator *a, struct msp_queue *q, struct msp_record *r,
+                            size_t size_bytes, uint64_t *counter)
+{
+    bool kept = true;
+    void *address;
+
+    msp_lock(&q->lock);
+    address = hand_out(a, q, r, size_bytes, counter);
+    if (address == NULL) {
+        kept = put_into(q, r, q->mark);
+    }
+    msp_unlock(&q->lock);
+    if (!kept) { /* no memory for bins */
+        msp_queue_lock_edges();
+        (void)msp_queue_finish(q, true);
+        msp_queue_unlock_edges();
+        r->kept_after = NULL;
+        msp_kept_release(r);
+    }
+    return address;
+}
+
+/* Steps 2 to 4. The queue is entered, not locked. */
+static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
+{
+    struct msp_record *list = NULL;
+    struct msp_record *r    = NULL;
+    bool ordered            = false;
+    void *address           = NULL;
+
+    if (want->pool != NULL) {
+        msp_queue_lock_edges();
+        r    = take_elsewhere(want, &ordered);
+        list = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
+        msp_queue_unlock_edges();
+        msp_kept_release(list);
+    }
+    if (r != NULL) {
+        address =
+            hand_out_other(a, q, r, want->size_bytes,
+                           ordered ? &q->counts.reused_after_wait : &q->counts.reused_after_event);
+    }
+    if (address != NULL) {
+        return address;
+    }
+    address = msp_allocate_block(a, want->align_bytes, want->size_bytes);
+    if (address != NULL) {
+        msp_lock(&q->lock);
+        q->counts.allocated_count++;
+        msp_unlock(&q->lock);
+    }
+    return address;
+}
+
+/* The queue is locked, and is not afterwards. */
+static void *allocate(struct msp_allocator *a, struct msp_queue *q, size_t size_bytes)
+{
+    size_t align_bytes   = (a->traits.alignment > ALIGN_LEAST) ? a->traits.alignment : ALIGN_LEAST;
+    struct request want  = {q, pool_of(a, size_bytes), size_bytes, align_bytes};
+    struct msp_record *r = NULL;
+    void *address        = NULL;
+
+    if (MSP_LIKELY(want.pool != NULL)) {
+        r = take_from(q, want.pool, size_bytes, align_bytes, MSP_MARK_ALL);
+    }
+    if (MSP_LIKELY(r != NULL)) {
+        address = hand_out(a, q, r, size_bytes, &q->counts.reused_in_order);
+        if (address == NULL) {
+            (void)put_into(q, r, r->queue_mark); /* where it was: there are bins */
+        }
+    }
+    if (MSP_LIKELY(address != NULL)) {
+        msp_queue_release(q);
+        return address;
+    }
+    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
+    msp_queue_release(q);
+    address = allocate_slow(a, q, &want);
+    msp_queue_leave(q);
+    return address;
+}
+
+void *memspan_alloc_on(memspan_allocator_h allocator, size_t size_bytes, memspan_queue_h queue)
+{
+    struct msp_allocator *a = msp_allocator_acquire(allocator);
+    struct msp_queue *q     = (a == NULL) ? NULL : msp_queue_acquire(queue);
+    void *address           = NULL;
+
+    if ((q != NULL) && (size_bytes > 0)) {
+        address = allocate(a, q, size_bytes);
+    } else if (q != NULL) {
+        msp_queue_release(q);
+    }
+    msp_allocator_release(a);
+    return address;
+}
+
+/* ---- a second user ---- */
+
+/* Queues that use a block beside the one that it is freed on. A note may outlive its block: it then
+ * orders the next block at that address once more than is needed. */
+struct note {
+    struct note *next;
+    const void *address;
+    memspan_queue_h user;
+};
+
+enum { NOTE_LISTS = 1024 };
+
+static struct note *notes[NOTE_LISTS]; /* under the lock of edges */
+static atomic_size_t note_count;
+
+static struct note **list_of(const void *address)
+{
+    uint64_t hash = ((uintptr_t)address >> MSP_UNIT_SHIFT) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &notes[hash >> 54];
+}
+
+/* A native queue may be gone by the next call: its event is recorded now, or its work waited for.
+ * Lock of edges held. */
+static memspan_status_t record_now(struct msp_queue *q)
+{
+    return (!q->is_immediate && (q->counts.has_events != 0) && (msp_queue_record(q) == MEMSPAN_OK))
+               ? MEMSPAN_OK
+               : msp_queue_finish(q, true);
+}
+
+/* Lock of edges held. */
+static memspan_status_t add_note(const void *address, memspan_queue_h user)
+{
+    struct note **list = list_of(address);
+    struct note *n;
+
+    for (n = *list; n != NULL; n = n->next) {
+        if ((n->address == address) && (n->user == user)) {
+            return MEMSPAN_OK;
+        }
+    }
+    n = malloc(sizeof(*n));
+    if (n == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to note a queue of the block at %p",
+                             address);
+    }
+    *n    = (struct note){*list, address, user};
+    *list = n;
+    atomic_fetch_add_explicit(&note_count, 1, memory_order_relaxed);
+    return MEMSPAN_OK;
+}
+
+static bool starts_block(const void *pointer)
+{
+    struct msp_block_view view;
+
+    return (pointer != NULL) && msp_store_find(pointer, &view) && (view.address == pointer);
+}
+
+memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue)
+{
+    struct msp_queue *q;
+    memspan_status_t status;
+
+    if (!starts_block(pointer)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
+                      pointer);
+        return msp_error_hint("give the address that the allocation returned");
+    }
+    msp_queue_lock_edges();
+    q      = msp_queue_enter(queue);
+    status = (q == NULL) ? memspan_error_last()->status : add_note(pointer, queue);
+    if ((status == MEMSPAN_OK) && ((q->flags & MEMSPAN_QUEUE_LASTING) == 0)) {
+        status = record_now(q);
+    }
+    msp_queue_leave(q);
+    msp_queue_unlock_edges();
+    return status;
+}
+
+/* Later work of @p q starts after that of the block's other users. */
+static memspan_status_t order_users(struct msp_queue *q, const void *pointer, bool *waited_p)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    struct note **link;
+
+    msp_queue_lock_edges();
+    link = list_of(pointer);
+    while (*link != NULL) {
+        struct note *n = *link;
+        struct msp_queue *user;
+        memspan_status_t ordered = MEMSPAN_OK;
+        bool waited              = false;
+
+        if (n->address != pointer) {
+            link = &n->next;
+            continue;
+        }
+        user = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
+        if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
+            ordered = msp_queue_order(q, user, false, &waited);
+        }
+        status    = (status == MEMSPAN_OK) ? ordered : status;
+        *waited_p = *waited_p || waited;
+        *link     = n->next;
+        free(n);
+        atomic_fetch_sub_explicit(&note_count, 1, memory_order_relaxed);
+    }
+    msp_queue_unlock_edges();
+    return status;
+}
+
+/* ---- freeing ---- */
+
+/* Whether blocks that are freed on the queue wait in it. */
+static inline bool keeps(const struct msp_queue *q)
+{
+    return !q->is_immediate && msp_is_unwatched() &&
+           (((q->flags & MEMSPAN_QUEUE_LASTING) != 0) || (q->counts.has_events != 0));
+}
+
+/* The block waits in the queue. False, and nothing has changed: it is none of a pool, or there is
+ * no memory for bins. Queue locked. */
+static inline bool keep(struct msp_queue *q, void *pointer, struct msp_kept_charge *charge_p)
+{
+    struct msp_record *r = keeps(q) ? msp_kept_claim(pointer, charge_p) : NULL;
+
+    if ((r != NULL) && !put_into(q, r, q->mark)) {
+        atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_release);
+        r = NULL;
+    }
+    return r != NULL;
+}
+
+/* What a queue does not keep is freed when its work is complete. The queue is entered. */
+static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool *waited_p)
+{
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (!q->is_immediate && starts_block(pointer)) {
+        msp_queue_lock_edges();
+        status    = msp_queue_finish(q, true);
+        *waited_p = true;
+        msp_queue_unlock_edges();
+    }
+    /* An error of the address is memspan_free()'s. */
+    return (status == MEMSPAN_OK) ? memspan_free(pointer) : status;
+}
+
+/* The queue is entered. */
+static memspan_status_t free_slow(struct msp_queue *q, void *pointer)
+{
+    struct msp_kept_charge charge;
+    memspan_status_t status = MEMSPAN_OK;
+    bool waited             = false;
+    bool kept;
+
+    if (atomic_load_explicit(&note_count, memory_order_relaxed) != 0) {
+        status = order_users(q, pointer, &waited);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    msp_lock(&q->lock);
+    kept = keep(q, pointer, &charge);
+    msp_unlock(&q->lock);
+    if (!kept) {
+        status = free_after_wait(q, pointer, &waited);
+    } else {
+        msp_kept_give_charge(&charge);
+        if ((q->flags & MEMSPAN_QUEUE_LASTING) == 0) {
+            msp_queue_lock_edges();
+            status = record_now(q);
+            msp_queue_unlock_edges();
+        }
+    }
+    msp_lock(&q->lock);
+    q->counts.freed_count += (status == MEMSPAN_OK) ? 1 : 0;
+    q->counts.freed_after_wait += ((status == MEMSPAN_OK) && waited) ? 1 : 0;
+    msp_unlock(&q->lock);
+    return status;
+}
+
+memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
+{
+    struct msp_kept_charge charge;
+    memspan_status_t status;
+    struct msp_queue *q;
+
+    if (pointer == NULL) {
+        return MEMSPAN_OK;
+    }
+    q = msp_queue_acquire(queue);
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (MSP_LIKELY(((q->flags & MEMSPAN_QUEUE_LASTING) != 0) &&
+                   (atomic_load_explicit(&note_count, memory_order_relaxed) == 0) &&
+                   keep(q, pointer, &charge))) {
+        q->counts.freed_count++;
+        msp_queue_release(q);
+        msp_kept_give_charge(&charge);
+        return MEMSPAN_OK;
+    }
+    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
+    msp_queue_release(q);
+    status = free_slow(q, pointer);
+    msp_queue_leave(q);
+    return status;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* late.c: a plug-in backend whose queues run late and in any order that is allowed.
+ *
+ * A command is only noted. Each call of the backend then runs some commands, at random: the next of
+ * any queue whose wait, if it is one, is for something that is complete. So work of two queues that
+ * nothing orders takes turns in every way, and memory that is reused too early has wrong bytes.
+ * Memory is the process's own: the program checks it after it has waited.
+ *
+ * LATE_FAIL=N: of N recordings of events one fails. LATE_EVENTS=0: the driver has none.
+ *
+ * Invariant: everything changes under `lock` alone. */
+
+#define _GNU_SOURCE
+#include <memspan/backend.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { DEVICES = 2, PAGE = 4096 };
+
+struct command {
+    struct command *next;
+    void *to;
+    const void *from;           /* NULL: a fill, or a wait */
+    struct late_queue *awaited; /* a wait */
+    uint64_t position;
+    size_t size_bytes;
+    unsigned char byte;
+};
+
+struct late_queue {
+    struct late_queue *next;
+    struct command *first;
+    struct command **last;
+    uint64_t added;
+    uint64_t done;
+    bool gone;      /* kept for the events that name it */
+    bool is_native; /* the program's */
+};
+
+struct event {
+    struct late_queue *queue;
+    uint64_t position;
+};
+
+static const memspan_services_t *services;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct late_queue own[DEVICES];
+static struct late_queue *queues;
+static uint64_t random_state = 88172645463325252u;
+static int fail_share;
+static unsigned calls;
+
+/* For the tests: how many calls of the backend there were. */
+__attribute__((visibility("default"))) unsigned late_calls(void);
+
+unsigned late_calls(void)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&lock);
+    n = calls;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static unsigned pick(unsigned n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)(random_state >> 33) % n;
+}
+
+/* ---- running ---- */
+
+static void run_first(struct late_queue *q)
+{
+    struct command *c = q->first;
+
+    if ((c->awaited == NULL) && (c->from != NULL)) {
+        memcpy(c->to, c->from, c->size_bytes);
+    } else if (c->awaited == NULL) {
+        memset(c->to, c->byte, c->size_bytes);
+    }
+    q->first = c->next;
+    q->last  = (q->first == NULL) ? &q->first : q->last;
+    q->done++;
+    free(c);
+}
+
+static bool is_ready(const struct late_queue *q)
+{
+    return (q->first != NULL) &&
+           ((q->first->awaited == NULL) || (q->first->awaited->done >= q->first->position));
+}
+
+/* Up to a position; what it waits for comes first. */
+static void run_to(struct late_queue *q, uint64_t position)
+{
+    while (q->done < position) {
+        if (!is_ready(q)) {
+            run_to(q->first->awaited, q->first->position);
+        }
+        run_first(q);
+    }
+}
+
+static void run_some(void)
+{
+    struct late_queue *q;
+
+    calls++;
+    for (q = queues; q != NULL; q = q->next) {
+        while (is_ready(q) && (pick(4) == 0)) {
+            run_first(q);
+        }
+    }
+}
+
+static void add(struct late_queue *q, const struct command *command)
+{
+    struct command *c = malloc(sizeof(*c));
+
+    *c       = *command;
+    c->next  = NULL;
+    *q->last = c;
+    q->last  = &c->next;
+    q->added++;
+    run_some();
+}
+
+static struct late_queue *get(int ordinal, void *queue)
+{
+    return (queue == NULL) ? &own[ordinal] : queue;
+}
+
+/* ---- the table ---- */
+
+static void enter_queue(struct late_queue *q)
+{
+    q->last = &q->first;
+    q->next = queues;
+    queues  = q;
+}
+
+static memspan_status_t late_open(const memspan_services_t *given, void **state_p)
+{
+    const char *fail = getenv("LATE_FAIL");
+    int i;
+
+    services   = given;
+    fail_share = (fail == NULL) ? 0 : atoi(fail);
+    for (i = 0; i < DEVICES; i++) {
+        enter_queue(&own[i]);
+    }
+    *state_p = &own;
+    return MEMSPAN_OK;
+}
+
+static void late_close(void *state)
+{
+    (void)state;
+}
+
+static int late_device_count(void *state)
+{
+    (void)state;
+    return DEVICES;
+}
+
+static memspan_status_t late_device_describe(void *state, int ordinal,
+                                             memspan_device_info_t *info_p)
+{
+    (void)state;
+    snprintf(info_p->name, sizeof(info_p->name), "Late device %d", ordinal);
+    snprintf(info_p->vendor, sizeof(info_p->vendor), "Memspan tests");
+    snprintf(info_p->uid, sizeof(info_p->uid), "late-%d", ordinal);
+    info_p->pci_address[0]  = '\0';
+    info_p->numa_node       = -1;
+    info_p->capacity_bytes  = (uint64_t)1 << 30;
+    info_p->free_bytes      = (uint64_t)1 << 30;
+    info_p->alloc_max_bytes = (uint64_t)1 << 29;
+    info_p->page_size_bytes = PAGE;
+    info_p->kinds           = 1u << MEMSPAN_KIND_DEVICE;
+    info_p->capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES;
+    return MEMSPAN_OK;
+}
+
+static memspan_reach_t late_reach(void *state, int home, memspan_kind_t kind, int from)
+{
+    (void)state;
+    (void)home;
+    if (kind != MEMSPAN_KIND_DEVICE) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+    }
+    return (from == MEMSPAN_HOST)
+               ? (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE}
+               : (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
+}
+
+static memspan_status_t late_alloc(void *state, int ordinal, const memspan_request_t *request,
+                                   memspan_block_t *block_p)
+{
+    void *address = NULL;
+
+    (void)state;
+    (void)ordinal;
+    if (posix_memalign(&address, request->align_bytes, request->size_bytes) != 0) {
+        return services->fail(MEMSPAN_ERR_NO_MEMORY, "late", "posix_memalign", 0, "", NULL,
+                              "no %zu bytes", request->size_bytes);
+    }
+    memset(address, 0xa5, request->size_bytes);
+    *block_p = (memspan_block_t){.address         = address,
+                                 .size_bytes      = request->size_bytes,
+                                 .page_size_bytes = PAGE,
+                                 .flags           = MEMSPAN_BLOCK_PINNED,
+                                 .node            = -1};
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_free(void *state, int ordinal, const memspan_block_t *block)
+{
+    (void)state;
+    (void)ordinal;
+    free(block->address);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                                  size_t size_bytes)
+{
+    (void)state;
+    pthread_mutex_lock(&lock);
+    add(get(ordinal, queue), &(struct command){.to = to, .from = from, .size_bytes = size_bytes});
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_fill(void *state, int ordinal, void *queue, void *to,
+                                  unsigned char byte, size_t size_bytes)
+{
+    (void)state;
+    pthread_mutex_lock(&lock);
+    add(get(ordinal, queue), &(struct command){.to = to, .byte = byte, .size_bytes = size_bytes});
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_synchronize(void *state, int ordinal, void *queue)
+{
+    struct late_queue *q = get(ordinal, queue);
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    calls++;
+    if (q->gone) {
+        fprintf(stderr, "late: a queue that is gone is waited for\n");
+        abort();
+    }
+    run_to(q, q->added);
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_queue_create(void *state, int ordinal, void **queue_p)
+{
+    struct late_queue *q = calloc(1, sizeof(*q));
+
+    (void)state;
+    (void)ordinal;
+    pthread_mutex_lock(&lock);
+    enter_queue(q);
+    pthread_mutex_unlock(&lock);
+    *queue_p = q;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_queue_destroy(void *state, int ordinal, void *queue)
+{
+    struct late_queue *q = queue;
+
+    (void)state;
+    (void)ordinal;
+    if (q->is_native) {
+        return MEMSPAN_OK;
+    }
+    pthread_mutex_lock(&lock);
+    if (q->first != NULL) {
+        fprintf(stderr, "late: a queue is destroyed that has work\n");
+        abort();
+    }
+    q->gone = true;
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+/* ---- events ---- */
+
+static memspan_status_t late_event_record(void *state, int ordinal, void *queue, void **event_p)
+{
+    struct event *e = *event_p;
+    bool fails;
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    run_some();
+    fails = (fail_share > 0) && (pick((unsigned)fail_share) == 0);
+    pthread_mutex_unlock(&lock);
+    if (fails) {
+        return services->fail(MEMSPAN_ERR_DRIVER, "late", "event_record", 1, "made to fail", NULL,
+                              "no event");
+    }
+    e = (e == NULL) ? malloc(sizeof(*e)) : e;
+    pthread_mutex_lock(&lock);
+    e->queue    = get(ordinal, queue);
+    e->position = e->queue->added;
+    if (e->queue->gone) {
+        fprintf(stderr, "late: an event of a queue that is gone\n");
+        abort();
+    }
+    pthread_mutex_unlock(&lock);
+    *event_p = e;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_event_wait(void *state, int ordinal, void *queue, void *event)
+{
+    const struct event *e = event;
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    add(get(ordinal, queue), &(struct command){.awaited = e->queue, .position = e->position});
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_event_done(void *state, int ordinal, void *event, int *done_p)
+{
+    const struct event *e = event;
+
+    (void)state;
+    (void)ordinal;
+    pthread_mutex_lock(&lock);
+    run_some();
+    *done_p = (e->queue->done >= e->position) ? 1 : 0;
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_event_destroy(void *state, int ordinal, void *event)
+{
+    (void)state;
+    (void)ordinal;
+    free(event);
+    return MEMSPAN_OK;
+}
+
+/* A program's own queue: type CUDA, for want of another. */
+__attribute__((visibility("default"))) void *late_native_new(void);
+__attribute__((visibility("default"))) void late_native_end(void *native);
+
+void *late_native_new(void)
+{
+    void *queue = NULL;
+
+    (void)late_queue_create(NULL, 0, &queue);
+    ((struct late_queue *)queue)->is_native = true;
+    return queue;
+}
+
+/* Its work goes on, as with drivers. */
+void late_native_end(void *native)
+{
+    struct late_queue *q = native;
+
+    pthread_mutex_lock(&lock);
+    q->gone = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static memspan_status_t late_queue_adopt(void *state, int ordinal, memspan_queue_type_t type,
+                                         void *native, void **queue_p)
+{
+    (void)state;
+    if (type != MEMSPAN_QUEUE_CUDA) {
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
+    if (native == NULL) {
+        return services->fail(MEMSPAN_ERR_INVALID, "late", "adopt", 1, "no queue", NULL,
+                              "NULL is no queue of device %d", ordinal);
+    }
+    *queue_p = native;
+    return MEMSPAN_OK;
+}
+
+static memspan_backend_t table = {
+    .abi             = MEMSPAN_BACKEND_ABI,
+    .struct_size     = sizeof(memspan_backend_t),
+    .name            = "late",
+    .title           = "Queues that run late",
+    .open            = late_open,
+    .close           = late_close,
+    .device_count    = late_device_count,
+    .device_describe = late_device_describe,
+    .reach           = late_reach,
+    .alloc           = late_alloc,
+    .free            = late_free,
+    .copy            = late_copy,
+    .fill            = late_fill,
+    .synchronize     = late_synchronize,
+    .queue_create    = late_queue_create,
+    .queue_destroy   = late_queue_destroy,
+    .event_record    = late_event_record,
+    .event_wait      = late_event_wait,
+    .event_done      = late_event_done,
+    .event_destroy   = late_event_destroy,
+    .queue_adopt     = late_queue_adopt,
+};
+
+__attribute__((visibility("default"))) const memspan_backend_t *memspan_backend_entry(void);
+
+const memspan_backend_t *memspan_backend_entry(void)
+{
+    const char *events = getenv("LATE_EVENTS");
+
+    if ((events != NULL) && (strcmp(events, "0") == 0)) {
+        table.event_record  = NULL;
+        table.event_wait    = NULL;
+        table.event_done    = NULL;
+        table.event_destroy = NULL;
+    }
+    return &table;
+}
