@@ -49,6 +49,8 @@ static const struct bench_point points[] = {
     {ALLOC_DEVICE, "device-pair-256", "pair 256 B", "ns", false},
     {ALLOC_DEVICE, "device-pair-4k", "4 KiB", "ns", false},
     {ALLOC_DEVICE, "device-pair-1m", "1 MiB", "ns", false},
+    {ALLOC_DEVICE, "device-queue", "64 KiB, a queue", "ns", false},
+    {ALLOC_DEVICE, "device-queues", "two in turn", "ns", false},
     {ALLOC_FILL, "fill", "uniform, %", "percent", true},
     {ALLOC_FILL, "fill-largest", "largest, MiB", "MiB", true},
     {ALLOC_FILL, "fill-log", "log-uniform, %", "percent", true},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A backend whose device memory is 256 MiB of address space without access (PROT_NONE): an
  * allocator that puts a record into it is stopped by the processor. It copies nothing and runs
- * nothing.
+ * nothing; its queues are names.
  *
  * Invariant: used_bytes is what is allocated, never above the capacity. */
 
@@ -127,6 +127,61 @@ static memspan_status_t box_free(void *state, int ordinal, const memspan_block_t
     return MEMSPAN_OK;
 }
 
+/* ---- queues: nothing runs, and no event happens before it is waited for ---- */
+
+static memspan_status_t box_copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                                 size_t size_bytes)
+{
+    (void)state, (void)ordinal, (void)queue, (void)to, (void)from, (void)size_bytes;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_fill(void *state, int ordinal, void *queue, void *to,
+                                 unsigned char byte, size_t size_bytes)
+{
+    (void)state, (void)ordinal, (void)queue, (void)to, (void)byte, (void)size_bytes;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_synchronize(void *state, int ordinal, void *queue)
+{
+    (void)state, (void)ordinal, (void)queue;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_queue_create(void *state, int ordinal, void **queue_p)
+{
+    (void)ordinal;
+    *queue_p = state;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_queue_destroy(void *state, int ordinal, void *queue)
+{
+    (void)state, (void)ordinal, (void)queue;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_event_record(void *state, int ordinal, void *queue, void **event_p)
+{
+    (void)ordinal, (void)queue;
+    *event_p = state;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_event(void *state, int ordinal, void *queue, void *event)
+{
+    (void)state, (void)ordinal, (void)queue, (void)event;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t box_event_done(void *state, int ordinal, void *event, int *done_p)
+{
+    (void)state, (void)ordinal, (void)event;
+    *done_p = 0;
+    return MEMSPAN_OK;
+}
+
 static const memspan_backend_t table = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(table),
@@ -137,6 +192,15 @@ static const memspan_backend_t table = {
     .device_count    = box_device_count,
     .device_describe = box_device_describe,
     .reach           = box_reach,
+    .copy            = box_copy,
+    .fill            = box_fill,
+    .synchronize     = box_synchronize,
+    .queue_create    = box_queue_create,
+    .queue_destroy   = box_queue_destroy,
+    .event_record    = box_event_record,
+    .event_wait      = box_event,
+    .event_done      = box_event_done,
+    .event_destroy   = box_queue_destroy,
     .alloc           = box_alloc,
     .free            = box_free,
 };

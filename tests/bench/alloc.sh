@@ -40,7 +40,7 @@ expect 0 --quick --rounds 1 --targets --peers memspan,glibc \
     fail 'the CSV header has changed'
 for point in pair-64 random random-write threads-wall producer-consumer-cpu footprint limit-usable \
     limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
-    device-pair-1m fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
+    device-pair-1m device-queue device-queues fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
     phases-later growth growth-write growth-small large-resident large-sparse large-full \
     init-threads team-64 team-64k; do
     has csv ",$point,memspan,.*,1,.*,measured"

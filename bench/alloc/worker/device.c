@@ -101,6 +101,53 @@ static bool pair(const struct worker *worker, kind_allocator allocator, const ch
     return true;
 }
 
+/* ---- in the order of queues ---- */
+
+#ifdef KIND_QUEUES
+/* One queue, or two in turn: what one has freed serves the other, which waits by an event. */
+WORKER_LOOP static double queue_batch(kind_allocator allocator, const kind_queue *queues,
+                                      size_t queue_count, size_t count)
+{
+    double start = worker_now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        kind_queue queue = queues[i % queue_count];
+        void *block      = kind_take_on(allocator, 65536, queue);
+        worker_escape(block);
+        kind_give_on(block, queue);
+    }
+    return (worker_now_ns() - start) / (double)count;
+}
+
+static bool queue_pairs(const struct worker *worker, kind_allocator allocator)
+{
+    size_t count = worker->quick ? 200 : 100000;
+    kind_queue queues[2];
+    double values[BATCHES];
+
+    if (!kind_queue_open(&queues[0]) || !kind_queue_open(&queues[1])) {
+        return worker_complain("no queues");
+    }
+    for (size_t n = 1; n <= 2; n++) {
+        (void)queue_batch(allocator, queues, n, count / 4);
+        for (size_t b = 0; b < BATCHES; b++) {
+            values[b] = queue_batch(allocator, queues, n, count);
+        }
+        worker_point((n == 1) ? "device-queue" : "device-queues", worker_median(values, BATCHES));
+    }
+    kind_queue_close(queues[0]);
+    kind_queue_close(queues[1]);
+    return true;
+}
+#else
+static bool queue_pairs(const struct worker *worker, kind_allocator allocator)
+{
+    (void)worker;
+    (void)allocator;
+    return true;
+}
+#endif
+
 /* A system call reports the fault that a load would die of. */
 static bool is_closed(kind_allocator allocator)
 {
@@ -123,7 +170,7 @@ bool worker_device(const struct worker *worker)
     }
     return pair(worker, allocator, "device-pair-256", 256) &&
            pair(worker, allocator, "device-pair-4k", 4096) &&
-           pair(worker, allocator, "device-pair-1m", 1048576) &&
+           pair(worker, allocator, "device-pair-1m", 1048576) && queue_pairs(worker, allocator) &&
            mix(worker, allocator, "device-mix-64k", 2000, uniform_64k) &&
            mix(worker, allocator, "device-mix-1m", 500, worker_log_size);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define KIND_VERSION_SYMBOL "memspan_alloc"
+#define KIND_QUEUES         /* memory in the order of a queue */
 
 typedef memspan_allocator_h kind_allocator;
 
@@ -75,6 +76,32 @@ static inline bool kind_device(kind_allocator *allocator_p)
            (memspan_allocator_create(space, &trait, 1, allocator_p) == MEMSPAN_OK) &&
            (memspan_allocator_describe(*allocator_p, &info) == MEMSPAN_OK) &&
            (info.kind_given == MEMSPAN_KIND_DEVICE);
+}
+
+typedef memspan_queue_h kind_queue;
+
+/* A queue of the first device. */
+static inline bool kind_queue_open(kind_queue *queue_p)
+{
+    int device;
+
+    return (memspan_device_at(0, &device) == MEMSPAN_OK) &&
+           (memspan_queue_open(device, MEMSPAN_QUEUE_OWN, NULL, 0, queue_p) == MEMSPAN_OK);
+}
+
+static inline void kind_queue_close(kind_queue queue)
+{
+    (void)memspan_queue_close(queue);
+}
+
+static inline void *kind_take_on(kind_allocator allocator, size_t size_bytes, kind_queue queue)
+{
+    return memspan_alloc_on(allocator, size_bytes, queue);
+}
+
+static inline void kind_give_on(void *pointer, kind_queue queue)
+{
+    (void)memspan_free_on(pointer, queue);
 }
 
 static inline uintptr_t kind_lookup(const void *block, const void *inside)
