@@ -23,6 +23,8 @@
  *   memspan::allocator<T>         for std::vector, std::map ...; the host must reach the memory
  *   memspan::memory_resource      the same for std::pmr containers
  *   memspan::device_allocator<T>  for memory that only devices may reach; constructs nothing
+ *   memspan::queue                owns a queue, or stands for a native one
+ *   memspan::queue_allocator<T>   device_allocator whose memory is in the order of a queue
  *   memspan::deleter<T>, memspan::unique_array<T>, memspan::make_unique_array<T>()
  *
  * A container constructs and reads its elements on the host, which must reach the memory.
@@ -97,6 +99,13 @@ class handle
 
 namespace detail
 {
+
+inline void check(memspan_status_t status)
+{
+    if (status != MEMSPAN_OK) {
+        throw error(status);
+    }
+}
 
 /* memspan_alloc() promises as much without being asked. */
 inline constexpr std::size_t align_given_bytes = 16;
@@ -202,8 +211,8 @@ class unique_allocator
     {
         memspan_space_h space;
 
-        check(memspan_space_get(devices, device_count, base, &space));
-        check(memspan_allocator_create(space, traits, trait_count, &handle_));
+        detail::check(memspan_space_get(devices, device_count, base, &space));
+        detail::check(memspan_allocator_create(space, traits, trait_count, &handle_));
     }
 
     /** Take over @p owned, which becomes this object's to destroy. */
@@ -232,7 +241,8 @@ class unique_allocator
     {
         unique_allocator made;
 
-        check(memspan_allocator_create(space, traits.begin(), traits.size(), &made.handle_));
+        detail::check(
+            memspan_allocator_create(space, traits.begin(), traits.size(), &made.handle_));
         return made;
     }
 
@@ -241,15 +251,15 @@ class unique_allocator
     {
         unique_allocator made;
 
-        check(memspan_allocator_derive(detail::require_some(handle_), traits.begin(), traits.size(),
-                                       &made.handle_));
+        detail::check(memspan_allocator_derive(detail::require_some(handle_), traits.begin(),
+                                               traits.size(), &made.handle_));
         return made;
     }
 
     /** See memspan_allocator_set_name(). Throws memspan::error. */
     void set_name(const char *name)
     {
-        check(memspan_allocator_set_name(detail::require_some(handle_), name));
+        detail::check(memspan_allocator_set_name(detail::require_some(handle_), name));
     }
 
     memspan_allocator_h get() const noexcept
@@ -287,13 +297,6 @@ class unique_allocator
     }
 
   private:
-    static void check(memspan_status_t status)
-    {
-        if (status != MEMSPAN_OK) {
-            throw error(status);
-        }
-    }
-
     memspan_allocator_h handle_ = MEMSPAN_ALLOCATOR_NULL;
 };
 
@@ -475,6 +478,114 @@ template <class T>
 bool operator!=(const device_allocator<T> &a, const device_allocator<T> &b) noexcept
 {
     return a.get() != b.get();
+}
+
+/** A queue of a device; the destructor waits for its work. Movable, not copyable. */
+class queue
+{
+  public:
+    /** A new queue. Throws memspan::error. */
+    explicit queue(int device) : queue(device, MEMSPAN_QUEUE_OWN, nullptr)
+    {
+    }
+
+    /** A native queue, which stays the program's. Throws memspan::error. */
+    queue(int device, memspan_queue_type_t type, void *native, unsigned flags = 0)
+    {
+        detail::check(memspan_queue_open(device, type, native, flags, &handle_));
+    }
+
+    queue(queue &&other) noexcept : handle_(std::exchange(other.handle_, MEMSPAN_QUEUE_NULL))
+    {
+    }
+
+    queue &operator=(queue &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+
+    ~queue()
+    {
+        memspan_queue_close(handle_);
+    }
+
+    /** Later work starts after what is on @p other now. Throws memspan::error. */
+    void wait(const queue &other)
+    {
+        detail::check(memspan_queue_wait(handle_, other.handle_));
+    }
+
+    /** Until the work is complete. Throws memspan::error. */
+    void synchronize()
+    {
+        detail::check(memspan_queue_synchronize(handle_));
+    }
+
+    memspan_queue_h get() const noexcept
+    {
+        return handle_;
+    }
+
+  private:
+    memspan_queue_h handle_ = MEMSPAN_QUEUE_NULL;
+};
+
+/** Memory in the order of a queue (memspan_alloc_on()), which must outlive its containers. The host
+ * constructs nothing there. */
+template <class T> class queue_allocator : public device_allocator<T>
+{
+  public:
+    using value_type = T;
+    template <class U> struct rebind {
+        using other = queue_allocator<U>;
+    };
+
+    /** Throws std::invalid_argument for a null handle. */
+    queue_allocator(handle from, const queue &order)
+        : device_allocator<T>(from), queue_(order.get())
+    {
+    }
+
+    /** Throws std::bad_alloc (std::bad_array_new_length when the size does not fit). */
+    [[nodiscard]] T *allocate(std::size_t count)
+    {
+        void *memory;
+
+        if (count > detail::count_max<T>()) {
+            throw std::bad_array_new_length();
+        }
+        memory = memspan_alloc_on(this->get(), count * sizeof(T), queue_);
+        if (memory == nullptr) {
+            throw std::bad_alloc();
+        }
+        return static_cast<T *>(memory);
+    }
+
+    void deallocate(T *memory, std::size_t) noexcept
+    {
+        memspan_free_on(memory, queue_);
+    }
+
+    memspan_queue_h order() const noexcept
+    {
+        return queue_;
+    }
+
+  private:
+    memspan_queue_h queue_;
+};
+
+template <class T>
+bool operator==(const queue_allocator<T> &a, const queue_allocator<T> &b) noexcept
+{
+    return (a.get() == b.get()) && (a.order() == b.order());
+}
+
+template <class T>
+bool operator!=(const queue_allocator<T> &a, const queue_allocator<T> &b) noexcept
+{
+    return !(a == b);
 }
 
 /** For std::unique_ptr to memory of any Memspan allocator: destroys the object, if its type needs

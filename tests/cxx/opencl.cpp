@@ -75,6 +75,34 @@ static void check_device_only()
     CHECK(is_empty(owner.get()));
 }
 
+static void check_queue()
+{
+    memspan::unique_allocator owner({0});
+    memspan::queue first(0);
+    memspan::queue second(0);
+    memspan::queue_allocator<double> from(owner, first);
+    memspan::queue_allocator<double> other(owner, second);
+    const double sent[4] = {1, 2, 3, 4};
+    double back[4]       = {};
+    double *memory       = from.allocate(4);
+
+    CHECK(memspan_copy_on(first.get(), memory, sent, sizeof(sent)) == MEMSPAN_OK);
+    second.wait(first);
+    CHECK(memspan_copy_on(second.get(), back, memory, sizeof(back)) == MEMSPAN_OK);
+    CHECK(memspan_used_on(memory, second.get()) == MEMSPAN_OK);
+    from.deallocate(memory, 4);
+    second.synchronize();
+    CHECK(std::memcmp(sent, back, sizeof(sent)) == 0);
+    CHECK(from != other && from == memspan::queue_allocator<double>(owner, first));
+    CHECK(throws<std::bad_array_new_length>([&] { (void)from.allocate(SIZE_MAX / 4); }));
+
+    memspan::queue moved = std::move(first);
+    CHECK(moved.get() == from.order());
+    CHECK(throws<memspan::error>([&] { second.wait(first); }, "no queue"));
+    CHECK(throws<memspan::error>([] { memspan::queue none(12345); }, "12345"));
+    CHECK(is_empty(owner.get()));
+}
+
 int main()
 {
     if (memspan_device_count() == 0) {
@@ -84,5 +112,6 @@ int main()
     check_coherent();
     check_kernel();
     check_device_only();
+    check_queue();
     return check_result();
 }
