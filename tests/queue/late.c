@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { DEVICES = 2, PAGE = 4096 };
+enum { DEVICES = 2, PAGE = 4096, CAPACITY_BYTES = 96 << 20 };
 
 struct command {
     struct command *next;
@@ -53,6 +53,7 @@ static struct late_queue own[DEVICES];
 static struct late_queue *queues;
 static uint64_t random_state = 88172645463325252u;
 static int fail_share;
+static size_t used_bytes;
 static unsigned calls;
 
 /* For the tests: how many calls of the backend there were. */
@@ -182,9 +183,9 @@ static memspan_status_t late_device_describe(void *state, int ordinal,
     snprintf(info_p->uid, sizeof(info_p->uid), "late-%d", ordinal);
     info_p->pci_address[0]  = '\0';
     info_p->numa_node       = -1;
-    info_p->capacity_bytes  = (uint64_t)1 << 30;
-    info_p->free_bytes      = (uint64_t)1 << 30;
-    info_p->alloc_max_bytes = (uint64_t)1 << 29;
+    info_p->capacity_bytes  = CAPACITY_BYTES;
+    info_p->free_bytes      = CAPACITY_BYTES - used_bytes;
+    info_p->alloc_max_bytes = CAPACITY_BYTES;
     info_p->page_size_bytes = PAGE;
     info_p->kinds           = 1u << MEMSPAN_KIND_DEVICE;
     info_p->capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES;
@@ -207,9 +208,18 @@ static memspan_status_t late_alloc(void *state, int ordinal, const memspan_reque
                                    memspan_block_t *block_p)
 {
     void *address = NULL;
+    bool fits;
 
     (void)state;
     (void)ordinal;
+    pthread_mutex_lock(&lock);
+    fits = (request->size_bytes <= CAPACITY_BYTES - used_bytes);
+    used_bytes += fits ? request->size_bytes : 0;
+    pthread_mutex_unlock(&lock);
+    if (!fits) {
+        return services->fail(MEMSPAN_ERR_NO_MEMORY, "late", "alloc", 2, "full", NULL,
+                              "%zu bytes do not fit", request->size_bytes);
+    }
     if (posix_memalign(&address, request->align_bytes, request->size_bytes) != 0) {
         return services->fail(MEMSPAN_ERR_NO_MEMORY, "late", "posix_memalign", 0, "", NULL,
                               "no %zu bytes", request->size_bytes);
@@ -228,6 +238,9 @@ static memspan_status_t late_free(void *state, int ordinal, const memspan_block_
     (void)state;
     (void)ordinal;
     free(block->address);
+    pthread_mutex_lock(&lock);
+    used_bytes -= block->size_bytes;
+    pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
 }
 

@@ -330,6 +330,37 @@ Test(queue, an_event_covers_what_came_before_it)
     free(copy);
 }
 
+/* Before it is refused, a request waits for memory that work still uses. */
+Test(queue, a_full_device_is_waited_for)
+{
+    enum { HALF = 50 << 20 };
+    memspan_queue_h one = open_on(0);
+    memspan_queue_h two = open_on(0);
+    int device          = 0;
+    memspan_space_h space;
+    memspan_allocator_h unlimited;
+    memspan_trait_t null_fb = {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB};
+    unsigned char *block;
+    unsigned char byte = 0;
+
+    DONE(memspan_space_get(&device, 1, MEMSPAN_SPACE_DEFAULT, &space));
+    DONE(memspan_allocator_create(space, &null_fb, 1, &unlimited));
+    block = memspan_alloc_on(unlimited, HALF, one);
+    cr_assert_neq(block, NULL, "%s", memspan_error_text());
+    fill_often(one, block, 7, 100);
+    DONE(memspan_copy_on(one, &byte, block, 1));
+    DONE(memspan_free_on(block, one));
+    block = memspan_alloc_on(unlimited, HALF + (20 << 20), two);
+    cr_assert_neq(block, NULL, "%s", memspan_error_text());
+    cr_expect_eq(byte, 7, "the first queue was not waited for");
+    cr_expect_gt(info_of(one).waited_ns, 0);
+    REFUSED_NULL(memspan_alloc_on(unlimited, HALF, one), MEMSPAN_ERR_NO_MEMORY, "do not fit");
+    DONE(memspan_free_on(block, two));
+    DONE(memspan_queue_close(one));
+    DONE(memspan_queue_close(two));
+    DONE(memspan_allocator_destroy(unlimited));
+}
+
 /* Queues of two drivers, of which the host's does its work in the call. */
 Test(queue, the_host_has_queues_too)
 {
