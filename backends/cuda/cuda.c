@@ -16,6 +16,9 @@ SAME(SUCCESS, SUCCESS);
 SAME(INVALID_VALUE, ERROR_INVALID_VALUE);
 SAME(DEINITIALIZED, ERROR_DEINITIALIZED);
 SAME(NO_DEVICE, ERROR_NO_DEVICE);
+SAME(INVALID_CONTEXT, ERROR_INVALID_CONTEXT);
+SAME(INVALID_HANDLE, ERROR_INVALID_HANDLE);
+SAME(NOT_READY, ERROR_NOT_READY);
 SAME(PEER_ALREADY_ENABLED, ERROR_PEER_ACCESS_ALREADY_ENABLED);
 SAME(PAGES_ALREADY_REGISTERED, ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 SAME(NOT_SUPPORTED, ERROR_NOT_SUPPORTED);
@@ -361,6 +364,46 @@ static memspan_status_t dmabuf(const struct gpu_device *device, const void *addr
     return MEMSPAN_OK;
 }
 
+/* ---- events, and streams of the program ---- */
+
+GPU_CALL(make_event(struct gpu_device *device, void **event_p), "cuEventCreate",
+         CU(device)->cuEventCreate((void *)event_p, CUDA_EVENT_DISABLE_TIMING))
+GPU_CALL(drop_event(const struct gpu_state *state, void *event), "cuEventDestroy",
+         cuda_calls(state)->cuEventDestroy_v2(event))
+GPU_CALL(record_event(const struct gpu_queue *queue, void *event), "cuEventRecord",
+         CU(queue->device)->cuEventRecord(event, queue->stream))
+GPU_CALL(wait_event(const struct gpu_queue *queue, void *event), "cuStreamWaitEvent",
+         CU(queue->device)->cuStreamWaitEvent(queue->stream, event, 0))
+GPU_CALL(query_event(const struct gpu_state *state, void *event), "cuEventQuery",
+         cuda_calls(state)->cuEventQuery(event))
+
+static gpu_result_t owns_stream(struct gpu_device *device, void *stream, bool *ours_p)
+{
+    const struct cuda_calls *cu = CU(device);
+    cuda_context_t context      = NULL;
+    gpu_result_t answer         = {NULL, GPU_SUCCESS};
+
+    if (cu->cuStreamGetCtx != NULL) {
+        answer  = CUDA_ANSWER("cuStreamGetCtx", cu->cuStreamGetCtx(stream, &context));
+        *ours_p = (context == atomic_load(&cuda_device(device)->context));
+    }
+    return answer;
+}
+
+static gpu_result_t query_capture(const struct gpu_queue *queue, bool *captured_p)
+{
+    const struct cuda_calls *cu  = CU(queue->device);
+    cuda_capture_status_t status = CUDA_STREAM_CAPTURE_STATUS_NONE;
+    gpu_result_t answer          = {NULL, GPU_SUCCESS};
+
+    if (cu->cuStreamIsCapturing != NULL) {
+        answer =
+            CUDA_ANSWER("cuStreamIsCapturing", cu->cuStreamIsCapturing(queue->stream, &status));
+        *captured_p = (status != CUDA_STREAM_CAPTURE_STATUS_NONE);
+    }
+    return answer;
+}
+
 /* ---- the tables ---- */
 
 static const struct gpu_driver driver = {
@@ -379,6 +422,7 @@ static const struct gpu_driver driver = {
     .opens_hidden      = true,
     .moves_integrated  = true,
     .relaxes_always    = true,
+    .queue_type        = MEMSPAN_QUEUE_CUDA,
     .load              = load,
     .fill              = cuda_fill,
     .words             = words,
@@ -416,10 +460,11 @@ static const memspan_backend_option_t options[] = {
 
 const memspan_backend_t msp_backend_cuda = {
     GPU_BACKEND_TABLE,
-    .name         = "cuda",
-    .title        = "CUDA through the driver API",
-    .flags        = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
-    .open         = open_backend,
+    .name  = "cuda",
+    .title = "CUDA through the driver API",
+    .flags = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
+    .open  = open_backend,
+    GPU_EVENT_TABLE,
     .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
     .options      = options,

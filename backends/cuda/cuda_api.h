@@ -24,8 +24,10 @@ typedef int cuda_handle_type_t;
 typedef int cuda_range_handle_type_t;
 typedef int cuda_granularity_t;
 typedef int cuda_capture_mode_t;
+typedef int cuda_capture_status_t;
 typedef struct CUctx_st *cuda_context_t;
 typedef struct CUstream_st *cuda_stream_t;
+typedef struct CUevent_st *cuda_event_t;
 typedef struct CUmod_st *cuda_module_t;
 typedef struct CUfunc_st *cuda_function_t;
 typedef unsigned long long cuda_address_t;
@@ -48,8 +50,10 @@ typedef CUmemAllocationHandleType cuda_handle_type_t;
 typedef CUmemRangeHandleType cuda_range_handle_type_t;
 typedef CUmemAllocationGranularity_flags cuda_granularity_t;
 typedef CUstreamCaptureMode cuda_capture_mode_t;
+typedef CUstreamCaptureStatus cuda_capture_status_t;
 typedef CUcontext cuda_context_t;
 typedef CUstream cuda_stream_t;
+typedef CUevent cuda_event_t;
 typedef CUmodule cuda_module_t;
 typedef CUfunction cuda_function_t;
 typedef CUdeviceptr cuda_address_t;
@@ -157,6 +161,8 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(MEMHOSTREGISTER_DEVICEMAP, 2)                                                                \
     X(STREAM_NON_BLOCKING, 1)                                                                      \
     X(STREAM_CAPTURE_MODE_RELAXED, 2)                                                              \
+    X(STREAM_CAPTURE_STATUS_NONE, 0)                                                               \
+    X(EVENT_DISABLE_TIMING, 2)                                                                     \
     X(MEM_ADVISE_SET_PREFERRED_LOCATION, 3)                                                        \
     X(MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 4)                                               \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                 \
@@ -199,6 +205,7 @@ enum cuda_constant {
     X(CUDA_ERROR_NVLINK_UNCORRECTABLE, 220)                                                        \
     X(CUDA_ERROR_INVALID_HANDLE, 400)                                                              \
     X(CUDA_ERROR_NOT_FOUND, 500)                                                                   \
+    X(CUDA_ERROR_NOT_READY, 600)                                                                   \
     X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                             \
     X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                                              \
     X(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)                                                 \
@@ -277,6 +284,13 @@ enum cuda_status {
     X(cuStreamCreate, NULL, 0, (cuda_stream_t *, unsigned))                                        \
     X(cuStreamDestroy_v2, NULL, 0, (cuda_stream_t))                                                \
     X(cuStreamSynchronize, NULL, 0, (cuda_stream_t))                                               \
+    X(cuStreamGetCtx, NULL, 1, (cuda_stream_t, cuda_context_t *))                                  \
+    X(cuStreamIsCapturing, NULL, 1, (cuda_stream_t, cuda_capture_status_t *))                      \
+    X(cuStreamWaitEvent, NULL, 0, (cuda_stream_t, cuda_event_t, unsigned))                         \
+    X(cuEventCreate, NULL, 0, (cuda_event_t *, unsigned))                                          \
+    X(cuEventDestroy_v2, NULL, 0, (cuda_event_t))                                                  \
+    X(cuEventRecord, NULL, 0, (cuda_event_t, cuda_stream_t))                                       \
+    X(cuEventQuery, NULL, 0, (cuda_event_t))                                                       \
     X(cuModuleLoadDataEx, NULL, 1,                                                                 \
       (cuda_module_t *, const void *, unsigned, cuda_jit_option_t *, void **))                     \
     X(cuModuleUnload, NULL, 1, (cuda_module_t))                                                    \

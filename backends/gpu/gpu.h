@@ -31,6 +31,9 @@ enum gpu_code {
     GPU_INVALID_VALUE            = 1,
     GPU_DEINITIALIZED            = 4,
     GPU_NO_DEVICE                = 100,
+    GPU_INVALID_CONTEXT          = 201,
+    GPU_INVALID_HANDLE           = 400,
+    GPU_NOT_READY                = 600,
     GPU_PEER_ALREADY_ENABLED     = 704,
     GPU_PAGES_ALREADY_REGISTERED = 712,
     GPU_NOT_SUPPORTED            = 801,
@@ -85,6 +88,7 @@ struct gpu_queue {
     unsigned epoch; /* of the device when it was made */
     void *stream;
     void *scratch; /* NULL until first needed; the device's lock */
+    bool adopted;  /* the stream is the program's */
 };
 
 /* The driver's facts about a device, read once. */
@@ -227,6 +231,7 @@ struct gpu_driver {
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
     bool moves_any;        /* prefetches managed memory that is used by one side at a time, too */
     bool hex_codes;        /* its documents have its answers in base 16 */
+    memspan_queue_type_t queue_type; /* of the program's streams; OWN: none are adopted */
 
     /* No device is current. load() opens the library and starts it; fill() describes a device that
      * has its ordinal; probe() takes measurements that need all devices; words() are for the log.
@@ -319,6 +324,17 @@ struct gpu_driver {
                                size_t size);
     gpu_result_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
+
+    /* Events and streams of the program; NULL where the backend's table has none of them. An event
+     * measures no time; its handle is free for others once drop_event() has returned. */
+    gpu_result_t (*make_event)(struct gpu_device *device, void **event_p);
+    gpu_result_t (*drop_event)(const struct gpu_state *state, void *event);
+    gpu_result_t (*record_event)(const struct gpu_queue *queue, void *event);
+    gpu_result_t (*wait_event)(const struct gpu_queue *queue, void *event);
+    gpu_result_t (*query_event)(const struct gpu_state *state, void *event);
+    /* Whether a stream is of the device, and of the context in which we work. */
+    gpu_result_t (*owns_stream)(struct gpu_device *device, void *stream, bool *ours_p);
+    gpu_result_t (*query_capture)(const struct gpu_queue *queue, bool *captured_p);
 
     /* Kernels; the device's lock held for get_kernel(), start() and start_call(). */
     memspan_status_t (*check_kernels)(const struct gpu_device *device); /* or NULL */
@@ -481,6 +497,15 @@ memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void 
 memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
 
+/* event.c: events, and streams of the program. */
+
+memspan_status_t gpu_event_record(void *state, int ordinal, void *queue, void **event_p);
+memspan_status_t gpu_event_wait(void *state, int ordinal, void *queue, void *event);
+memspan_status_t gpu_event_done(void *state, int ordinal, void *event, int *done_p);
+memspan_status_t gpu_event_destroy(void *state, int ordinal, void *event);
+memspan_status_t gpu_queue_adopt(void *state, int ordinal, memspan_queue_type_t type, void *native,
+                                 void **queue_p);
+
 /* kernel.c: the built-in kernels. */
 
 enum { GPU_BLOCK_THREADS = 256 };
@@ -517,7 +542,14 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .last_prefetch = last_prefetch, .make_stream = make_stream, .drop_stream = drop_stream,        \
     .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy,                     \
     .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
-    .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .make_event = make_event, .drop_event = drop_event, .record_event = record_event,              \
+    .wait_event = wait_event, .query_event = query_event, .owns_stream = owns_stream,              \
+    .query_capture = query_capture, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+
+/* The members of a backend's table for drivers that have events. */
+#define GPU_EVENT_TABLE                                                                            \
+    .event_record = gpu_event_record, .event_wait = gpu_event_wait, .event_done = gpu_event_done,  \
+    .event_destroy = gpu_event_destroy, .queue_adopt = gpu_queue_adopt
 
 /* The members of a backend's table that are the same for all drivers; copy_blocks is for those that
  * have it. */

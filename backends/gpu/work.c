@@ -87,8 +87,10 @@ void gpu_queue_drop(struct gpu_queue *queue)
     const struct gpu_state *state = queue->device->state;
 
     /* First, since its work may still use the scratch where giving back does not wait. */
-    (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
-                          "closing a queue");
+    if (!queue->adopted) {
+        (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
+                              "closing a queue");
+    }
     if (queue->scratch != NULL) {
         (void)gpu_log_failure(state,
                               state->driver->give(queue->device, GPU_MADE_DEVICE, queue->scratch),
@@ -123,6 +125,10 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue == NULL) {
         return MEMSPAN_OK;
     }
+    if (queue->adopted && (queue->scratch == NULL)) {
+        free(queue);
+        return MEMSPAN_OK;
+    }
     status = gpu_enter(state, ordinal, GPU_TO_GIVE_BACK, &visit);
     if (status == MEMSPAN_ERR_OFF) {
         free(queue);
@@ -133,6 +139,8 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     }
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
+    } else if (queue->adopted) {
+        gpu_queue_drop(queue); /* giving the scratch back waits for the work that uses it */
     } else {
         status = gpu_queue_wait(queue); /* destroying it neither waits nor reports how work ended */
         gpu_queue_drop(queue);

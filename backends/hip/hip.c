@@ -13,6 +13,9 @@ SAME(SUCCESS, SUCCESS);
 SAME(INVALID_VALUE, ERROR_INVALID_VALUE);
 SAME(DEINITIALIZED, ERROR_DEINITIALIZED);
 SAME(NO_DEVICE, ERROR_NO_DEVICE);
+SAME(INVALID_CONTEXT, ERROR_INVALID_CONTEXT);
+SAME(INVALID_HANDLE, ERROR_INVALID_HANDLE);
+SAME(NOT_READY, ERROR_NOT_READY);
 SAME(PEER_ALREADY_ENABLED, ERROR_PEER_ACCESS_ALREADY_ENABLED);
 SAME(PAGES_ALREADY_REGISTERED, ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 SAME(NOT_SUPPORTED, ERROR_NOT_SUPPORTED);
@@ -377,6 +380,46 @@ static memspan_status_t dmabuf(const struct gpu_device *device, const void *addr
     return MEMSPAN_OK;
 }
 
+/* ---- events, and streams of the program ---- */
+
+GPU_CALL(make_event(struct gpu_device *device, void **event_p), "hipEventCreateWithFlags",
+         HIP(device)->hipEventCreateWithFlags((void *)event_p, HIP_EVENT_DISABLE_TIMING))
+GPU_CALL(drop_event(const struct gpu_state *state, void *event), "hipEventDestroy",
+         hip_calls(state)->hipEventDestroy(event))
+GPU_CALL(record_event(const struct gpu_queue *queue, void *event), "hipEventRecord",
+         HIP(queue->device)->hipEventRecord(event, queue->stream))
+GPU_CALL(wait_event(const struct gpu_queue *queue, void *event), "hipStreamWaitEvent",
+         HIP(queue->device)->hipStreamWaitEvent(queue->stream, event, 0))
+GPU_CALL(query_event(const struct gpu_state *state, void *event), "hipEventQuery",
+         hip_calls(state)->hipEventQuery(event))
+
+static gpu_result_t owns_stream(struct gpu_device *device, void *stream, bool *ours_p)
+{
+    const struct hip_calls *hip = HIP(device);
+    hip_device_t owner          = -1;
+    gpu_result_t answer         = {NULL, GPU_SUCCESS};
+
+    if (hip->hipStreamGetDevice != NULL) {
+        answer  = HIP_ANSWER("hipStreamGetDevice", hip->hipStreamGetDevice(stream, &owner));
+        *ours_p = (owner == device->id);
+    }
+    return answer;
+}
+
+static gpu_result_t query_capture(const struct gpu_queue *queue, bool *captured_p)
+{
+    const struct hip_calls *hip = HIP(queue->device);
+    hip_capture_status_t status = HIP_CAPTURE_STATUS_NONE;
+    gpu_result_t answer         = {NULL, GPU_SUCCESS};
+
+    if (hip->hipStreamIsCapturing != NULL) {
+        answer =
+            HIP_ANSWER("hipStreamIsCapturing", hip->hipStreamIsCapturing(queue->stream, &status));
+        *captured_p = (status != HIP_CAPTURE_STATUS_NONE);
+    }
+    return answer;
+}
+
 /* ---- the tables ---- */
 
 static const struct gpu_driver driver = {
@@ -394,6 +437,7 @@ static const struct gpu_driver driver = {
     .device_size       = sizeof(struct hip_device),
     .meanings          = meanings,
     .registers_twice   = true,
+    .queue_type        = MEMSPAN_QUEUE_HIP,
     .load              = hip_load,
     .fill              = hip_fill,
     .probe             = hip_probe,
@@ -427,10 +471,11 @@ static const memspan_backend_option_t options[] = {
 
 const memspan_backend_t msp_backend_hip = {
     GPU_BACKEND_TABLE,
-    .name         = "hip",
-    .title        = "HIP runtime of ROCm",
-    .flags        = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
-    .open         = open_backend,
+    .name  = "hip",
+    .title = "HIP runtime of ROCm",
+    .flags = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
+    .open  = open_backend,
+    GPU_EVENT_TABLE,
     .copy_blocks  = gpu_copy_blocks,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),

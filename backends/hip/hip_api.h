@@ -23,7 +23,9 @@ typedef int hip_range_handle_t;
 typedef int hip_advice_t;
 typedef int hip_copy_kind_t;
 typedef int hip_capture_mode_t;
+typedef int hip_capture_status_t;
 typedef struct ihipStream_t *hip_stream_t;
+typedef struct ihipEvent_t *hip_event_t;
 typedef struct ihipModule_t *hip_module_t;
 typedef struct ihipModuleSymbol_t *hip_function_t;
 typedef struct _hiprtcProgram *hip_program_t;
@@ -45,7 +47,9 @@ typedef int hip_range_handle_t;
 typedef hipMemoryAdvise hip_advice_t;
 typedef hipMemcpyKind hip_copy_kind_t;
 typedef hipStreamCaptureMode hip_capture_mode_t;
+typedef hipStreamCaptureStatus hip_capture_status_t;
 typedef hipStream_t hip_stream_t;
+typedef hipEvent_t hip_event_t;
 typedef hipModule_t hip_module_t;
 typedef hipFunction_t hip_function_t;
 typedef hiprtcProgram hip_program_t;
@@ -99,6 +103,7 @@ enum {
     X(HIP_ERROR_NO_BINARY_FOR_GPU, hipErrorNoBinaryForGpu, 209)                                    \
     X(HIP_ERROR_INVALID_HANDLE, hipErrorInvalidHandle, 400)                                        \
     X(HIP_ERROR_NOT_FOUND, hipErrorNotFound, 500)                                                  \
+    X(HIP_ERROR_NOT_READY, hipErrorNotReady, 600)                                                  \
     X(HIP_ERROR_ILLEGAL_ADDRESS, hipErrorIllegalAddress, 700)                                      \
     X(HIP_ERROR_PEER_ACCESS_ALREADY_ENABLED, hipErrorPeerAccessAlreadyEnabled, 704)                \
     X(HIP_ERROR_HOST_MEMORY_ALREADY_REGISTERED, hipErrorHostMemoryAlreadyRegistered, 712)          \
@@ -135,7 +140,9 @@ enum {
     X(HIP_MEM_ATTACH_GLOBAL, hipMemAttachGlobal, 1)                                                \
     X(HIP_MEMCPY_DEFAULT, hipMemcpyDefault, 4)                                                     \
     X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)                                            \
-    X(HIP_CAPTURE_RELAXED, hipStreamCaptureModeRelaxed, 2)
+    X(HIP_CAPTURE_RELAXED, hipStreamCaptureModeRelaxed, 2)                                         \
+    X(HIP_CAPTURE_STATUS_NONE, hipStreamCaptureStatusNone, 0)                                      \
+    X(HIP_EVENT_DISABLE_TIMING, hipEventDisableTiming, 2)
 
 enum {
 #define HIP_ENUM(name, theirs, value) name = (value),
@@ -188,6 +195,13 @@ enum {
     X(hipStreamCreateWithFlags, 0, hip_result_t, (hip_stream_t *, unsigned))                       \
     X(hipStreamDestroy, 0, hip_result_t, (hip_stream_t))                                           \
     X(hipStreamSynchronize, 0, hip_result_t, (hip_stream_t))                                       \
+    X(hipStreamGetDevice, 1, hip_result_t, (hip_stream_t, hip_device_t *))                         \
+    X(hipStreamIsCapturing, 1, hip_result_t, (hip_stream_t, hip_capture_status_t *))               \
+    X(hipStreamWaitEvent, 0, hip_result_t, (hip_stream_t, hip_event_t, unsigned))                  \
+    X(hipEventCreateWithFlags, 0, hip_result_t, (hip_event_t *, unsigned))                         \
+    X(hipEventDestroy, 0, hip_result_t, (hip_event_t))                                             \
+    X(hipEventRecord, 0, hip_result_t, (hip_event_t, hip_stream_t))                                \
+    X(hipEventQuery, 0, hip_result_t, (hip_event_t))                                               \
     X(hipThreadExchangeStreamCaptureMode, 1, hip_result_t, (hip_capture_mode_t *))                 \
     X(hipModuleLoadData, 1, hip_result_t, (hip_module_t *, const void *))                          \
     X(hipModuleUnload, 1, hip_result_t, (hip_module_t))                                            \

@@ -75,6 +75,7 @@ static bool is_unsafe(void)
     }
     return (strncmp(gpu.call, "cuMem", 5) == 0) || (strcmp(gpu.call, "cuModuleLoadDataEx") == 0) ||
            (strcmp(gpu.call, "cuCtxEnablePeerAccess") == 0) ||
+           (strcmp(gpu.call, "cuEventQuery") == 0) ||
            (strcmp(gpu.call, "cuDevicePrimaryCtxRetain") == 0);
 }
 
@@ -117,6 +118,7 @@ void fake_cuda_end(void)
     fake_streams_drop(-1, NULL);
     fake_remove_all(-1, NULL);
     fake_modules_drop(-1, NULL);
+    fake_events_drop(-1, NULL);
     forget_contexts();
     gpu.objects = 0;
     gpu.ended   = true;
@@ -316,6 +318,7 @@ void fake_cuda_reset_device(int device)
 
     fake_streams_drop(device, NULL);
     fake_modules_drop(device, NULL);
+    fake_events_drop(device, NULL);
     fake_remove_all(device, NULL);
     contexts[device].reset = true;
     contexts[device].flags = 0;
@@ -359,6 +362,7 @@ cuda_result_t cuCtxDestroy_v2(cuda_context_t context)
     }
     fake_streams_drop(-1, context);
     fake_modules_drop(-1, context);
+    fake_events_drop(-1, context);
     fake_remove_all(-1, context);
     context->retained = 0;
     gpu.objects--;

@@ -9,6 +9,7 @@
 
 /* The driver's handles are the pretended GPU's. */
 #define CUstream_st fake_stream
+#define CUevent_st  fake_event
 #define CUmod_st    fake_module
 #define CUfunc_st   fake_function
 

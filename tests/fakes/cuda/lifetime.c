@@ -89,7 +89,10 @@ static void check_reset(bool woken_by_others)
 {
     memspan_block_t others;
     cuda_context_t theirs;
+    void *event_again     = NULL;
+    void *event           = NULL;
     void *queue           = NULL;
+    int done              = 0;
     void *state           = PRETENDED_OPEN("DEVICES=2");
     memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
@@ -97,10 +100,20 @@ static void check_reset(bool woken_by_others)
     OK(table->queue_create(state, 0, &queue));
     OK(pretended_launch_fill(state, 0, NULL, block.address));
     OK(table->synchronize(state, 0, NULL));
+    OK(table->event_record(state, 0, NULL, &event));
+    OK(table->event_record(state, 0, NULL, &event_again));
     driver.reset_device(0);
     if (woken_by_others) {
         cr_assert_eq(driver.cu.cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
     }
+    /* Another device's queue finds out as well. */
+    OK(table->event_wait(state, 1, NULL, event));
+    OK(table->event_done(state, 0, event, &done));
+    cr_assert_eq(done, 1, "its work went with the reset");
+    OK(table->event_destroy(state, 0, event));
+    cr_assert_eq(pretended.calls("cuStreamWaitEvent") + pretended.calls("cuEventQuery") +
+                     pretended.calls("cuEventDestroy"),
+                 0u, "its handle may have another owner");
     pretended_give_back(state, 0, &block);
     cr_assert_eq(pretended.calls("cuMemFree"), 0u, "its address may have another owner");
     cr_assert_not_null(strstr(pretended_log(), "was reset by the program"));
@@ -108,7 +121,10 @@ static void check_reset(bool woken_by_others)
     OK(table->queue_destroy(state, 0, queue));
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     OK(pretended_launch_fill(state, 0, NULL, block.address));
+    OK(table->event_record(state, 0, NULL, &event_again));
     OK(table->synchronize(state, 0, NULL));
+    OK(table->event_destroy(state, 0, event_again));
+    cr_assert_eq(pretended.calls("cuEventDestroy"), 1u);
     OK(pretended_launch_fill(state, 1, NULL, block.address));
     cr_assert_eq(table->synchronize(state, 1, NULL), MEMSPAN_OK, "peers are to be enabled again");
     pretended_give_back(state, 0, &block);

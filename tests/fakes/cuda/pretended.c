@@ -40,6 +40,16 @@ static int give_back(memspan_kind_t kind, void *address)
                                               : driver.cu.cuMemFree_v2((uintptr_t)address);
 }
 
+static int make_stream(void **stream_p)
+{
+    return driver.cu.cuStreamCreate((void *)stream_p, CUDA_STREAM_NON_BLOCKING);
+}
+
+static int drop_stream(void *stream)
+{
+    return driver.cu.cuStreamDestroy_v2(stream);
+}
+
 static void find_calls(void *handle)
 {
     *(void **)&driver.depth        = dlsym(handle, "fake_cuda_depth");
@@ -71,11 +81,17 @@ void pretended_find(void)
                                                            .register_pages   = "cuMemHostRegister",
                                                            .unregister_pages = "cuMemHostUnregister",
                                                            .wait             = "cuCtxSynchronize",
-                                                           .open_handle      = "cuIpcOpenMemHandle"};
+                                                           .open_handle      = "cuIpcOpenMemHandle",
+                                                           .drop_stream      = "cuStreamDestroy",
+                                                           .query_event      = "cuEventQuery"};
     gpu_program.register_pages        = register_pages;
     gpu_program.unregister_pages      = driver.cu.cuMemHostUnregister;
     gpu_program.take                  = take;
     gpu_program.give_back             = give_back;
+    gpu_program.make_stream           = make_stream;
+    gpu_program.drop_stream           = drop_stream;
+    gpu_program.queue_type            = MEMSPAN_QUEUE_CUDA;
+    gpu_program.knows_owners          = driver.cu.cuStreamGetCtx != NULL;
     gpu_program.exchange_capture_mode = driver.cu.cuThreadExchangeStreamCaptureMode;
     gpu_program.has_dmabuf            = driver.cu.cuMemGetHandleForAddressRange != NULL;
 }

@@ -33,6 +33,56 @@ cuda_result_t cuStreamSynchronize(cuda_stream_t stream)
     CALL("cuStreamSynchronize", fake_stream_wait(stream));
 }
 
+#ifndef FAKE_CUDA_OLD
+static int find_context(struct fake_stream *stream, cuda_context_t *context_p)
+{
+    if (!fake_is_stream(stream)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    *context_p = stream->context;
+    return CUDA_SUCCESS;
+}
+
+cuda_result_t cuStreamGetCtx(cuda_stream_t stream, cuda_context_t *context_p)
+{
+    CALL("cuStreamGetCtx", find_context(stream, context_p));
+}
+
+cuda_result_t cuStreamIsCapturing(cuda_stream_t stream, cuda_capture_status_t *status_p)
+{
+    BEGIN("cuStreamIsCapturing");
+    *status_p = gpu.capturing ? 1 : CUDA_STREAM_CAPTURE_STATUS_NONE;
+    return fake_leave(fake_check_stream(stream));
+}
+#endif
+
+/* ---- events ---- */
+
+cuda_result_t cuStreamWaitEvent(cuda_stream_t stream, cuda_event_t event, unsigned flags)
+{
+    CALL("cuStreamWaitEvent", fake_event_wait(stream, event, flags));
+}
+
+cuda_result_t cuEventCreate(cuda_event_t *event_p, unsigned flags)
+{
+    CALL("cuEventCreate", fake_event_create(event_p, flags));
+}
+
+cuda_result_t cuEventDestroy_v2(cuda_event_t event)
+{
+    CALL_RELEASE("cuEventDestroy", fake_event_destroy(event, "cuEventDestroy"));
+}
+
+cuda_result_t cuEventRecord(cuda_event_t event, cuda_stream_t stream)
+{
+    CALL("cuEventRecord", fake_event_record(event, stream));
+}
+
+cuda_result_t cuEventQuery(cuda_event_t event)
+{
+    CALL("cuEventQuery", fake_event_query(event));
+}
+
 /* ---- what programs do ---- */
 
 cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode)

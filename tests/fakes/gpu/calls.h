@@ -17,6 +17,7 @@ enum {
     FAKE_INVALID_DEVICE       = 101,
     FAKE_INVALID_CONTEXT      = 201,
     FAKE_INVALID_HANDLE       = 400,
+    FAKE_NOT_READY            = 600,
     FAKE_ILLEGAL_ADDRESS      = 700,
     FAKE_PEERS_ALREADY        = 704,
     FAKE_LOST                 = 719,
@@ -89,6 +90,13 @@ struct fake_stream {
     struct fake_command *first;
 };
 
+/* A position in a stream. */
+struct fake_mark {
+    int references;
+    struct fake_stream *stream; /* until it is done */
+    bool done;
+};
+
 struct fake_function {
     struct fake_function *next;
     char name[FAKE_NAME_BYTES];
@@ -118,6 +126,8 @@ struct fake_command {
     size_t size;
     unsigned value;
     unsigned width;
+    struct fake_mark *mark;      /* that it is, or NULL */
+    struct fake_mark *waits_for; /* or NULL */
 };
 
 int fake_sticky(int device);
@@ -126,6 +136,9 @@ int fake_stream_create(struct fake_stream **stream_p, unsigned flags);
 int fake_stream_destroy(struct fake_stream *stream, const char *name);
 int fake_stream_wait(struct fake_stream *stream);
 int fake_run_all(int device); /* -1: of all */
+void fake_run_to(const struct fake_mark *mark);
+struct fake_command *fake_enqueue(struct fake_stream *stream,
+                                  int (*run)(int device, struct fake_command *command));
 bool fake_busy(void);
 /* By work of another stream that is not done. */
 bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream);
@@ -156,6 +169,18 @@ int fake_exchange_capture_mode(int *mode);
 /* What a call answers while a stream of the program's is captured; 0: it is begun. A call that
  * waits would wait for the captured stream as well: never. */
 int fake_refuse_in_capture(bool unsafe, bool waits);
+
+/* ---- calls_event.c ---- */
+
+struct fake_event;
+
+int fake_event_create(struct fake_event **event_p, unsigned flags);
+int fake_event_destroy(struct fake_event *event, const char *name);
+int fake_event_record(struct fake_event *event, struct fake_stream *stream);
+int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, unsigned flags);
+int fake_event_query(const struct fake_event *event);
+void fake_events_drop(int device, const void *context); /* chosen as by fake_remove_all() */
+void fake_mark_drop(struct fake_mark *mark);
 
 /* ---- kernels.c ---- */
 

@@ -60,6 +60,13 @@ static void drop_first(struct fake_stream *stream)
     struct fake_command *c = stream->first;
 
     stream->first = c->next;
+    if (c->mark != NULL) {
+        c->mark->done = true;
+        fake_mark_drop(c->mark);
+    }
+    if (c->waits_for != NULL) {
+        fake_mark_drop(c->waits_for);
+    }
     free(c->snapshot);
     free(c);
 }
@@ -74,9 +81,10 @@ bool fake_busy(void)
     return s != NULL;
 }
 
-static int run(struct fake_stream *stream)
+/* Up to and with @p last; NULL: all. */
+static int run_until(struct fake_stream *stream, const struct fake_mark *last)
 {
-    while (stream->first != NULL) {
+    while ((stream->first != NULL) && ((last == NULL) || !last->done)) {
         judge(stream->first);
         if (fake_sticky(stream->device) == 0) {
             gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
@@ -87,6 +95,18 @@ static int run(struct fake_stream *stream)
         fake_managed_open(true);
     }
     return fake_sticky(stream->device);
+}
+
+static int run(struct fake_stream *stream)
+{
+    return run_until(stream, NULL);
+}
+
+void fake_run_to(const struct fake_mark *mark)
+{
+    if (!mark->done) {
+        (void)run_until(mark->stream, mark);
+    }
 }
 
 static void unlink_stream(struct fake_stream *stream)
@@ -205,8 +225,8 @@ void fake_streams_drop(int device, const void *context)
     }
 }
 
-static struct fake_command *add(struct fake_stream *stream,
-                                int (*run_it)(int, struct fake_command *))
+struct fake_command *fake_enqueue(struct fake_stream *stream,
+                                  int (*run_it)(int device, struct fake_command *command))
 {
     struct fake_command *c     = calloc(1, sizeof(*c));
     struct fake_command **link = &stream->first;
@@ -244,7 +264,7 @@ int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *str
     if ((fake_any(to, size) == NULL) || (fake_any(from, size) == NULL)) {
         return FAKE_INVALID_VALUE;
     }
-    c       = add(stream, run_copy);
+    c       = fake_enqueue(stream, run_copy);
     c->to   = to;
     c->from = from;
     c->size = size;
@@ -296,7 +316,7 @@ int fake_fill(uintptr_t to, unsigned value, unsigned width, size_t count,
     if ((fake_find(to) == NULL) || (to % width != 0) || (fake_any(to, count * width) == NULL)) {
         return FAKE_INVALID_VALUE;
     }
-    c        = add(stream, run_fill);
+    c        = fake_enqueue(stream, run_fill);
     c->to    = to;
     c->size  = count;
     c->value = value;
@@ -393,7 +413,7 @@ int fake_launch(const struct fake_function *function, const unsigned grid[3],
         (shared_bytes != 0) || (extra != NULL)) {
         return FAKE_INVALID_VALUE;
     }
-    c          = add(stream, fake_kernel);
+    c          = fake_enqueue(stream, fake_kernel);
     c->blocks  = grid[0];
     c->threads = block[0];
     memcpy(c->kernel, function->name, sizeof(c->kernel));

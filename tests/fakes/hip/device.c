@@ -41,9 +41,9 @@ static void read_more(void)
 static bool is_unsafe(void)
 {
     static const char *const unsafe[] = {
-        "hipMalloc",         "hipExtMallocWithFlags", "hipMallocManaged",    "hipFree",
-        "hipHostMalloc",     "hipHostFree",           "hipHostRegister",     "hipHostUnregister",
-        "hipModuleLoadData", "hipIpcOpenMemHandle",   "hipIpcCloseMemHandle"};
+        "hipMalloc",         "hipExtMallocWithFlags", "hipMallocManaged",     "hipFree",
+        "hipHostMalloc",     "hipHostFree",           "hipHostRegister",      "hipHostUnregister",
+        "hipModuleLoadData", "hipIpcOpenMemHandle",   "hipIpcCloseMemHandle", "hipEventQuery"};
     size_t i;
 
     for (i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {

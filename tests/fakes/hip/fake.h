@@ -11,6 +11,7 @@
 
 /* The runtime's handles are the pretended GPU's. */
 #define ihipStream_t       fake_stream
+#define ihipEvent_t        fake_event
 #define ihipModule_t       fake_module
 #define ihipModuleSymbol_t fake_function
 

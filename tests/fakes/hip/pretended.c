@@ -48,6 +48,16 @@ static int give_back(memspan_kind_t kind, void *address)
                                                    : driver.hip.hipFree(address));
 }
 
+static int make_stream(void **stream_p)
+{
+    return seen(driver.hip.hipStreamCreateWithFlags((void *)stream_p, HIP_STREAM_NON_BLOCKING));
+}
+
+static int drop_stream(void *stream)
+{
+    return seen(driver.hip.hipStreamDestroy(stream));
+}
+
 static void *open_runtime(void)
 {
     void *handle = dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_LOCAL);
@@ -90,11 +100,17 @@ void pretended_find(void)
                                                            .register_pages   = "hipHostRegister",
                                                            .unregister_pages = "hipHostUnregister",
                                                            .wait             = "hipDeviceSynchronize",
-                                                           .open_handle      = "hipIpcOpenMemHandle"};
+                                                           .open_handle      = "hipIpcOpenMemHandle",
+                                                           .drop_stream      = "hipStreamDestroy",
+                                                           .query_event      = "hipEventQuery"};
     gpu_program.register_pages        = register_pages;
     gpu_program.unregister_pages      = driver.hip.hipHostUnregister;
     gpu_program.take                  = take;
     gpu_program.give_back             = give_back;
+    gpu_program.make_stream           = make_stream;
+    gpu_program.drop_stream           = drop_stream;
+    gpu_program.queue_type            = MEMSPAN_QUEUE_HIP;
+    gpu_program.knows_owners          = driver.hip.hipStreamGetDevice != NULL;
     gpu_program.exchange_capture_mode = driver.hip.hipThreadExchangeStreamCaptureMode;
     gpu_program.has_dmabuf            = true;
 }

@@ -28,6 +28,54 @@ hip_result_t hipStreamSynchronize(hip_stream_t stream)
     CALL("hipStreamSynchronize", fake_stream_wait(stream));
 }
 
+#ifndef FAKE_HIP_OLD
+hip_result_t hipStreamGetDevice(hip_stream_t stream, hip_device_t *device_p)
+{
+    BEGIN("hipStreamGetDevice");
+    if (!fake_is_stream(stream)) {
+        return fake_leave(HIP_ERROR_INVALID_HANDLE);
+    }
+    *device_p = stream->device;
+    return fake_leave(HIP_SUCCESS);
+}
+
+hip_result_t hipStreamIsCapturing(hip_stream_t stream, hip_capture_status_t *status_p)
+{
+    BEGIN("hipStreamIsCapturing");
+    *status_p = gpu.capturing ? 1 : HIP_CAPTURE_STATUS_NONE;
+    return fake_leave(fake_check_stream(stream));
+}
+#endif
+
+/* ---- events ---- */
+
+hip_result_t hipStreamWaitEvent(hip_stream_t stream, hip_event_t event, unsigned flags)
+{
+    CALL("hipStreamWaitEvent", fake_event_wait(stream, event, flags));
+}
+
+hip_result_t hipEventCreateWithFlags(hip_event_t *event_p, unsigned flags)
+{
+    CALL("hipEventCreateWithFlags", fake_event_create(event_p, flags));
+}
+
+hip_result_t hipEventDestroy(hip_event_t event)
+{
+    CALL_RELEASE("hipEventDestroy", fake_event_destroy(event, "hipEventDestroy"));
+}
+
+hip_result_t hipEventRecord(hip_event_t event, hip_stream_t stream)
+{
+    CALL("hipEventRecord", fake_event_record(event, stream));
+}
+
+hip_result_t hipEventQuery(hip_event_t event)
+{
+    CALL("hipEventQuery", fake_event_query(event));
+}
+
+/* ---- copies and fills ---- */
+
 hip_result_t hipMemcpyAsync(void *to, const void *from, size_t size, int kind, hip_stream_t stream)
 {
     CALL("hipMemcpyAsync", (kind == HIP_MEMCPY_DEFAULT)

@@ -57,6 +57,31 @@ static void ask_about_others(void *state)
     gpu_leave(&visit);
 }
 
+/* A stream of the program's. */
+static void adopt(void *state)
+{
+    struct gpu_visit visit;
+    void *stream = NULL;
+    void *queue  = NULL;
+
+    if (!steps_fine(gpu_enter(state, 1, GPU_TO_WORK, &visit))) {
+        return;
+    }
+    if (gpu_program.make_stream(&stream) == 0) {
+        if (steps_fine(
+                pretended.table->queue_adopt(state, 1, gpu_program.queue_type, stream, &queue))) {
+            steps_events(state, 1, queue);
+            steps_fine(pretended.table->synchronize(state, 1, queue));
+            steps_fine(pretended.table->queue_destroy(state, 1, queue));
+        }
+        steps_fine(pretended.table->synchronize(state, 1, NULL));
+        steps_own(gpu_program.drop_stream(stream) == 0);
+    } else {
+        steps_own(false);
+    }
+    gpu_leave(&visit);
+}
+
 void gpu_failures_work(void)
 {
     void *state                = NULL;
@@ -70,6 +95,7 @@ void gpu_failures_work(void)
     share(state, 0);
     share(state, MEMSPAN_REQUEST_SHARED);
     steps_import(state);
+    adopt(state);
     if ((info.kinds & (1u << MEMSPAN_KIND_MANAGED)) != 0) {
         ask_about_others(state);
     }

@@ -19,6 +19,8 @@ extern struct gpu_names {
     const char *unregister_pages;
     const char *wait;
     const char *open_handle;
+    const char *drop_stream;
+    const char *query_event;
 } gpu_names;
 
 /* The program's own use of the driver, in a visit of the device; each answers with the driver's
@@ -30,6 +32,10 @@ extern struct gpu_program {
     int (*give_back)(memspan_kind_t kind, void *address);
     int (*exchange_capture_mode)(int *mode); /* NULL: an old driver has none */
     bool (*capture)(bool begin);
+    int (*make_stream)(void **stream_p);
+    int (*drop_stream)(void *stream);
+    memspan_queue_type_t queue_type;
+    bool knows_owners; /* of streams, and whether they are captured */
     bool has_dmabuf;
 } gpu_program;
 

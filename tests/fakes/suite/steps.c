@@ -78,6 +78,21 @@ static void run_kernels(void *state, int ordinal, void *queue, void *address, si
     }
 }
 
+void steps_events(void *state, int ordinal, void *queue)
+{
+    const memspan_backend_t *table = pretended.table;
+    void *event                    = NULL;
+    int done;
+
+    if (!steps_fine(table->event_record(state, ordinal, queue, &event))) {
+        return;
+    }
+    steps_fine(table->event_record(state, ordinal, queue, &event));
+    steps_fine(table->event_wait(state, ordinal, NULL, event));
+    steps_fine(table->event_done(state, ordinal, event, &done));
+    steps_fine(table->event_destroy(state, ordinal, event));
+}
+
 void steps_work_on(void *state, int ordinal, const memspan_request_t *request, size_t count)
 {
     const memspan_backend_t *table = pretended.table;

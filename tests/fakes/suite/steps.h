@@ -32,6 +32,9 @@ void steps_check_rest(const char *what, int at);
 /* A block, copies, fills, kernels over @p count elements, a queue, and all given back. */
 void steps_work_on(void *state, int ordinal, const memspan_request_t *request, size_t count);
 
+/* An event of a queue, for which the device's own waits. */
+void steps_events(void *state, int ordinal, void *queue);
+
 /* A host page for both devices. */
 void steps_import(void *state);
 

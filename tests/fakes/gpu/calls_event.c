@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls_event.c: events. A mark is the position in a stream at which an event was recorded. */
+
+#include "tests/fakes/gpu/calls.h"
+#include <stdlib.h>
+
+enum { DISABLE_TIMING = 2 };
+
+struct fake_event {
+    struct fake_event *next;
+    int device;
+    void *context;
+    struct fake_mark *mark; /* NULL: never recorded */
+};
+
+static struct fake_event *events;
+
+static struct fake_mark *hold(struct fake_mark *mark)
+{
+    mark->references++;
+    return mark;
+}
+
+void fake_mark_drop(struct fake_mark *mark)
+{
+    mark->references--;
+    if (mark->references == 0) {
+        free(mark);
+    }
+}
+
+static struct fake_event **link_of(const struct fake_event *event)
+{
+    struct fake_event **link = &events;
+
+    while ((*link != NULL) && (*link != event)) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+static bool is_event(const struct fake_event *event, const char *name)
+{
+    bool found = *link_of(event) != NULL;
+
+    if (!found) {
+        fake_broken("%s of no event", name);
+    }
+    return found;
+}
+
+int fake_event_create(struct fake_event **event_p, unsigned flags)
+{
+    int device;
+    int code = fake_usable(&device);
+
+    if ((code != 0) || (flags != DISABLE_TIMING)) { /* with times it is slower */
+        return (code != 0) ? code : FAKE_INVALID_VALUE;
+    }
+    *event_p            = calloc(1, sizeof(**event_p));
+    (*event_p)->device  = device;
+    (*event_p)->context = fake_context();
+    (*event_p)->next    = events;
+    events              = *event_p;
+    gpu.objects++;
+    return 0;
+}
+
+static void unlink_event(struct fake_event **link)
+{
+    struct fake_event *event = *link;
+
+    *link = event->next;
+    if (event->mark != NULL) {
+        fake_mark_drop(event->mark);
+    }
+    free(event);
+    gpu.objects--;
+}
+
+/* Also of one that is pending: streams that wait for it go on doing so. */
+int fake_event_destroy(struct fake_event *event, const char *name)
+{
+    int code;
+
+    if (!is_event(event, name)) {
+        return FAKE_INVALID_HANDLE;
+    }
+    code = fake_sticky(event->device);
+    unlink_event(link_of(event));
+    return code;
+}
+
+void fake_events_drop(int device, const void *context)
+{
+    struct fake_event **link = &events;
+
+    while (*link != NULL) {
+        if (((device < 0) || ((*link)->device == device)) &&
+            ((context == NULL) || ((*link)->context == context))) {
+            unlink_event(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
+/* The stream is finished with a command by dropping it. */
+static int run_nothing(int device, struct fake_command *command)
+{
+    (void)command;
+    return gpu.sticky[device];
+}
+
+int fake_event_record(struct fake_event *event, struct fake_stream *stream)
+{
+    struct fake_command *c;
+    int code = fake_check_stream(stream);
+
+    if ((code != 0) || !is_event(event, "a record")) {
+        return (code != 0) ? code : FAKE_INVALID_HANDLE;
+    }
+    if ((event->device != stream->device) || (event->context != stream->context)) {
+        fake_broken("an event of device %d on a stream of device %d, or of another context",
+                    event->device, stream->device);
+        return FAKE_INVALID_HANDLE;
+    }
+    if (event->mark != NULL) {
+        fake_mark_drop(event->mark);
+    }
+    event->mark         = hold(calloc(1, sizeof(*event->mark)));
+    event->mark->stream = stream;
+    c                   = fake_enqueue(stream, run_nothing);
+    c->mark             = hold(event->mark);
+    return 0;
+}
+
+static int run_wait(int device, struct fake_command *command)
+{
+    fake_run_to(command->waits_for);
+    return gpu.sticky[device];
+}
+
+int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, unsigned flags)
+{
+    int code = fake_check_stream(stream);
+
+    if ((code != 0) || (flags != 0)) {
+        return (code != 0) ? code : FAKE_INVALID_VALUE;
+    }
+    if (!is_event(event, "a wait")) {
+        return FAKE_INVALID_HANDLE;
+    }
+    if (event->mark != NULL) {
+        fake_enqueue(stream, run_wait)->waits_for = hold(event->mark);
+    }
+    return 0;
+}
+
+int fake_event_query(const struct fake_event *event)
+{
+    int code;
+
+    if (!is_event(event, "a query")) {
+        return FAKE_INVALID_HANDLE;
+    }
+    code = fake_sticky(event->device);
+    if (code != 0) {
+        return code;
+    }
+    return ((event->mark == NULL) || event->mark->done) ? 0 : FAKE_NOT_READY;
+}

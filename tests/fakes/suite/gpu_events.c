@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gpu_events.c: events and streams of the program, of CUDA and HIP. */
+
+#include "core/base/error.h"
+#include "tests/fakes/suite/gpu_rules.h"
+#include <string.h>
+
+enum { CAPTURED = 900 };
+
+static const memspan_backend_t *table;
+
+static void find(void)
+{
+    pretended_find();
+    table = pretended.table;
+}
+
+/* A stream that the program makes on a device. */
+static void *make_stream(void *state, int ordinal)
+{
+    void *stream = NULL;
+    struct gpu_visit visit;
+
+    OK(gpu_enter(state, ordinal, GPU_TO_WORK, &visit));
+    cr_assert_eq(gpu_program.make_stream(&stream), 0);
+    gpu_leave(&visit);
+    return stream;
+}
+
+static void drop_stream(void *state, int ordinal, void *stream)
+{
+    struct gpu_visit visit;
+
+    OK(gpu_enter(state, ordinal, GPU_TO_WORK, &visit));
+    cr_assert_eq(gpu_program.drop_stream(stream), 0);
+    gpu_leave(&visit);
+}
+
+static void *adopt(void *state, int ordinal, void *stream)
+{
+    void *queue = NULL;
+
+    OK(table->queue_adopt(state, ordinal, gpu_program.queue_type, stream, &queue));
+    cr_assert_not_null(queue);
+    return queue;
+}
+
+static bool is_done(void *state, void *event)
+{
+    int done = -1;
+
+    OK(table->event_done(state, 0, event, &done));
+    return done == 1;
+}
+
+TestSuite(gpu_events, .init = find, .timeout = 60);
+
+Test(gpu_events, a_stream_of_the_program_is_a_queue)
+{
+    unsigned char bytes[PRETENDED_BYTES];
+    void *event = NULL;
+    void *stream;
+    void *queue;
+    unsigned dropped;
+    void *state           = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+
+    stream = make_stream(state, 0);
+    queue  = adopt(state, 0, stream);
+    OK(table->fill(state, 0, queue, block.address, 7, PRETENDED_BYTES));
+    OK(table->event_record(state, 0, queue, &event));
+    dropped = pretended.calls(gpu_names.drop_stream);
+    OK(table->queue_destroy(state, 0, queue));
+    cr_assert(!is_done(state, event), "a queue that is not ours was waited for");
+    cr_assert_eq(pretended.calls(gpu_names.drop_stream), dropped);
+    queue = adopt(state, 0, stream);
+    OK(table->synchronize(state, 0, queue));
+    cr_assert(is_done(state, event));
+    pretended_read(state, 0, bytes, block.address, sizeof(bytes));
+    cr_assert_eq(bytes[PRETENDED_BYTES - 1], 7);
+    drop_stream(state, 0, stream);
+    OK(table->queue_destroy(state, 0, queue));
+    cr_assert(is_done(state, event), "its stream is gone");
+    OK(table->event_destroy(state, 0, event));
+    pretended_end(state, 0, &block);
+}
+
+Test(gpu_events, streams_that_are_no_queue_of_a_device)
+{
+    void *queue = NULL;
+    void *stream;
+    void *state = PRETENDED_OPEN("DEVICES=2");
+
+    cr_assert_eq(table->queue_adopt(state, 0, gpu_program.queue_type, (void *)2, &queue),
+                 MEMSPAN_ERR_INVALID, "each thread has another");
+    OK(table->queue_destroy(state, 0, adopt(state, 0, NULL)));
+    stream = make_stream(state, 1);
+    if (gpu_program.knows_owners) {
+        cr_assert_eq(table->queue_adopt(state, 0, gpu_program.queue_type, stream, &queue),
+                     MEMSPAN_ERR_INVALID);
+        cr_assert_not_null(strstr(memspan_error_text(), "of another context or device"));
+    }
+    cr_assert_null(queue);
+    OK(table->queue_destroy(state, 1, adopt(state, 1, stream)));
+    drop_stream(state, 1, stream);
+    pretended_close(state);
+}
+
+/* The memory for partial sums is the backend's. */
+Test(gpu_events, a_stream_of_the_program_keeps_nothing_of_ours)
+{
+    enum { COUNT = 1 << 16 };
+    memspan_request_t request  = pretended_ask(MEMSPAN_KIND_DEVICE, COUNT * sizeof(double));
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_SUM, .count = COUNT};
+    memspan_block_t block;
+    void *stream;
+    void *queue;
+    void *state = PRETENDED_OPEN("DEVICES=1");
+
+    OK(table->alloc(state, 0, &request, &block));
+    stream = make_stream(state, 0);
+    queue  = adopt(state, 0, stream);
+    call.x = call.z = block.address;
+    OK(table->launch(state, 0, queue, &call));
+    OK(table->queue_destroy(state, 0, queue));
+    drop_stream(state, 0, stream);
+    pretended_end(state, 0, &block);
+}
+
+/* An event in a capture is a node of the graph, and no end of work. */
+Test(gpu_events, a_stream_that_is_captured_has_no_events)
+{
+    void *event = NULL;
+    void *none  = NULL;
+    void *stream;
+    void *queue;
+    void *state = PRETENDED_OPEN("DEVICES=1");
+
+    stream = make_stream(state, 0);
+    queue  = adopt(state, 0, stream);
+    OK(table->event_record(state, 0, queue, &event));
+    OK(table->synchronize(state, 0, queue));
+    gpu_program.capture(true);
+    if (gpu_program.knows_owners) {
+        cr_assert_eq(table->event_record(state, 0, queue, &none), MEMSPAN_ERR_DRIVER);
+        cr_assert_eq(memspan_error_last()->native_code, CAPTURED);
+        cr_assert_null(none);
+    }
+    if (gpu_program.exchange_capture_mode != NULL) {
+        cr_assert(is_done(state, event), "what the event ends is not captured");
+        cr_assert(gpu_program.capture(false), "the program's graph is invalid");
+    }
+    gpu_program.capture(false);
+    OK(table->event_destroy(state, 0, event));
+    OK(table->queue_destroy(state, 0, queue));
+    drop_stream(state, 0, stream);
+    pretended_close(state);
+}
+
+/* What failed is over. */
+Test(gpu_events, work_that_failed_is_done)
+{
+    static char host_page[4096];
+    void *event = NULL;
+    void *queue = NULL;
+    void *state = PRETENDED_OPEN("DEVICES=1");
+
+    OK(table->queue_create(state, 0, &queue));
+    OK(pretended_launch_fill(state, 0, queue, host_page));
+    OK(table->event_record(state, 0, queue, &event));
+    cr_assert(!is_done(state, event));
+    cr_assert_eq(table->synchronize(state, 0, queue), MEMSPAN_ERR_DRIVER);
+    memspan_error_clear();
+    cr_assert(is_done(state, event));
+    OK(memspan_error_last()->status);
+    OK(table->event_destroy(state, 0, event));
+    (void)table->queue_destroy(state, 0, queue);
+    pretended_close(state);
+}
+
+/* The answer to a wrong call is none about the work. */
+Test(gpu_events, a_query_that_is_refused_is_no_answer)
+{
+    static const char *const codes[] = {"FAIL_CODE=1", "FAIL_CODE=400", "FAIL_CODE=201",
+                                        "FAIL_CODE=907"};
+    char call[64]                    = "FAIL_CALL=";
+    size_t i;
+
+    strcat(call, gpu_names.query_event);
+    for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        void *event = NULL;
+        int done    = -1;
+        void *state = PRETENDED_OPEN("DEVICES=1", call, codes[i]);
+        OK(table->event_record(state, 0, NULL, &event));
+        cr_assert_eq(table->event_done(state, 0, event, &done), MEMSPAN_ERR_DRIVER, "%s", codes[i]);
+        cr_assert_eq(done, -1);
+        OK(table->synchronize(state, 0, NULL));
+        OK(table->event_destroy(state, 0, event));
+        pretended_close(state);
+    }
+}
