@@ -178,6 +178,11 @@ const memspan_backend_t msp_backend_opencl = {
     .queue_destroy   = opencl_queue_destroy,
     .prefetch        = opencl_prefetch,
     .launch          = opencl_launch,
+    .event_record    = opencl_event_record,
+    .event_wait      = opencl_event_wait,
+    .event_done      = opencl_event_done,
+    .event_destroy   = opencl_event_destroy,
+    .queue_adopt     = opencl_queue_adopt,
     .options         = options,
     .option_count    = sizeof(options) / sizeof(options[0]),
 };

@@ -51,6 +51,7 @@ struct opencl_queue {
     int references;         /* its owner, and those who wait for it without the lock */
     uint64_t enqueued;      /* commands so far */
     uint64_t finished;      /* of those, known to be done */
+    bool adopted;           /* the program's, with commands that are not counted */
     cl_event handed_over;   /* last unmap on this queue since the host last had the memory */
     uint64_t handover_seen; /* the platform's handovers that this queue is ordered after */
 };
@@ -170,6 +171,11 @@ bool opencl_device_is_fine(const struct opencl_device *device);
 
 memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_queue **queue_p);
 void opencl_queue_unref(struct opencl_queue *queue);
+/* One of the program's. */
+memspan_status_t opencl_queue_hold(struct opencl_device *device, cl_command_queue handle,
+                                   struct opencl_queue **queue_p);
+/* It has commands, or may have. */
+bool opencl_queue_is_busy(const struct opencl_queue *queue);
 /* @p queue, or the device's own for NULL. */
 memspan_status_t opencl_queue_get(struct opencl_device *device, void *queue,
                                   struct opencl_queue **queue_p);
@@ -180,6 +186,15 @@ memspan_status_t opencl_queue_finish(struct opencl_queue *queue);
 memspan_status_t opencl_platform_quiesce(struct opencl_platform *platform);
 memspan_status_t opencl_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue);
+
+/* event.c */
+
+memspan_status_t opencl_event_record(void *state, int ordinal, void *queue, void **event_p);
+memspan_status_t opencl_event_wait(void *state, int ordinal, void *queue, void *event);
+memspan_status_t opencl_event_done(void *state, int ordinal, void *event, int *done_p);
+memspan_status_t opencl_event_destroy(void *state, int ordinal, void *event);
+memspan_status_t opencl_queue_adopt(void *state, int ordinal, memspan_queue_type_t type,
+                                    void *native, void **queue_p);
 
 /* block.c: the table of live blocks. Lock held. */
 

@@ -58,6 +58,12 @@ typedef struct _cl_event *cl_event;
     X(MAP_READ, 1)                                                                                 \
     X(MAP_WRITE, 2)                                                                                \
     X(MIGRATE_MEM_OBJECT_HOST, 1)                                                                  \
+    X(CONTEXT_DEVICES, 0x1081)                                                                     \
+    X(QUEUE_CONTEXT, 0x1090)                                                                       \
+    X(QUEUE_DEVICE, 0x1091)                                                                        \
+    X(QUEUE_PROPERTIES, 0x1093)                                                                    \
+    X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3)                                                      \
+    X(COMPLETE, 0)                                                                                 \
     X(PROGRAM_BUILD_LOG, 0x1183)                                                                   \
     X(KERNEL_EXEC_INFO_SVM_PTRS, 0x11B6)                                                           \
     X(KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 0x11B7)                                              \
@@ -149,15 +155,23 @@ struct opencl_pci_bus_info { /* cl_device_pci_bus_info_khr */
     X(clCreateContext, 0, cl_context,                                                              \
       (const intptr_t *, cl_uint, const cl_device_id *,                                            \
        void (*)(const char *, const void *, size_t, void *), void *, cl_int *))                    \
+    X(clRetainContext, 0, cl_int, (cl_context))                                                    \
+    X(clGetContextInfo, 0, cl_int, (cl_context, cl_uint, size_t, void *, size_t *))                \
     X(clReleaseContext, 0, cl_int, (cl_context))                                                   \
     X(clCreateCommandQueue, 0, cl_command_queue,                                                   \
       (cl_context, cl_device_id, cl_bitfield, cl_int *))                                           \
     X(clCreateCommandQueueWithProperties, 1, cl_command_queue,                                     \
       (cl_context, cl_device_id, const cl_ulong *, cl_int *))                                      \
+    X(clRetainCommandQueue, 0, cl_int, (cl_command_queue))                                         \
+    X(clGetCommandQueueInfo, 0, cl_int, (cl_command_queue, cl_uint, size_t, void *, size_t *))     \
     X(clReleaseCommandQueue, 0, cl_int, (cl_command_queue))                                        \
     X(clFlush, 0, cl_int, (cl_command_queue))                                                      \
     X(clFinish, 0, cl_int, (cl_command_queue))                                                     \
     X(clReleaseEvent, 0, cl_int, (cl_event))                                                       \
+    X(clGetEventInfo, 0, cl_int, (cl_event, cl_uint, size_t, void *, size_t *))                    \
+    X(clEnqueueMarker, 0, cl_int, (cl_command_queue, cl_event *))                                  \
+    X(clEnqueueMarkerWithWaitList, 1, cl_int,                                                      \
+      (cl_command_queue, cl_uint, const cl_event *, cl_event *))                                   \
     X(clEnqueueBarrierWithWaitList, 1, cl_int,                                                     \
       (cl_command_queue, cl_uint, const cl_event *, cl_event *))                                   \
     X(clCreateBuffer, 0, cl_mem, (cl_context, cl_bitfield, size_t, void *, cl_int *))              \

@@ -34,27 +34,56 @@ static memspan_status_t open_handle(struct opencl_device *device, cl_command_que
     return MEMSPAN_OK;
 }
 
-memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_queue **queue_p)
+/* The queue takes the caller's reference of @p handle, also when it fails. */
+static memspan_status_t make(struct opencl_device *device, cl_command_queue handle,
+                             struct opencl_queue **queue_p)
 {
     struct opencl_platform *platform = device->platform;
     struct opencl_queue *queue       = calloc(1, sizeof(*queue));
-    memspan_status_t status;
 
     if (queue == NULL) {
+        (void)platform->state->cl.clReleaseCommandQueue(handle);
         return opencl_refuse(platform->state, MEMSPAN_ERR_NO_MEMORY, NULL,
                              "no host memory for a queue");
     }
-    status = open_handle(device, &queue->handle);
-    if (status != MEMSPAN_OK) {
-        free(queue);
-        return status;
-    }
+    queue->handle     = handle;
     queue->device     = device;
     queue->references = 1;
     queue->next       = platform->queues;
     platform->queues  = queue;
     *queue_p          = queue;
     return MEMSPAN_OK;
+}
+
+memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_queue **queue_p)
+{
+    cl_command_queue handle = NULL;
+    memspan_status_t status = open_handle(device, &handle);
+
+    return (status == MEMSPAN_OK) ? make(device, handle, queue_p) : status;
+}
+
+memspan_status_t opencl_queue_hold(struct opencl_device *device, cl_command_queue handle,
+                                   struct opencl_queue **queue_p)
+{
+    const struct opencl_state *state = device->platform->state;
+    cl_int code                      = state->cl.clRetainCommandQueue(handle);
+    memspan_status_t status;
+
+    if (code != OPENCL_SUCCESS) {
+        return opencl_error(state, "clRetainCommandQueue", code, "%p is no command queue of %s",
+                            (void *)handle, device->info.name);
+    }
+    status = make(device, handle, queue_p);
+    if (status == MEMSPAN_OK) {
+        (*queue_p)->adopted = true;
+    }
+    return status;
+}
+
+bool opencl_queue_is_busy(const struct opencl_queue *queue)
+{
+    return queue->adopted || (queue->finished != queue->enqueued);
 }
 
 /* Out of line: inlined twice into a caller that holds a reference of its own, GCC 12 warns that the
@@ -139,7 +168,7 @@ static memspan_status_t finish(struct opencl_queue *queue, bool keep_lock)
 
 memspan_status_t opencl_queue_finish(struct opencl_queue *queue)
 {
-    return (queue->finished == queue->enqueued) ? MEMSPAN_OK : finish(queue, false);
+    return opencl_queue_is_busy(queue) ? finish(queue, false) : MEMSPAN_OK;
 }
 
 static struct opencl_queue *find_busy(const struct opencl_platform *platform)
@@ -191,6 +220,7 @@ memspan_status_t opencl_queue_create(void *state, int ordinal, void **queue_p)
 
 memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue)
 {
+    struct opencl_queue *ours = queue;
     struct opencl_device *device;
     memspan_status_t status = opencl_enter(state, ordinal, &device);
 
@@ -199,8 +229,10 @@ memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue)
     }
     pthread_mutex_lock(&device->platform->lock);
     /* Handing memory to the devices is recorded as an event of this queue, which must end first. */
-    status = opencl_queue_finish(queue);
-    opencl_queue_unref(queue);
+    if (!ours->adopted || (ours->handed_over != NULL)) {
+        status = opencl_queue_finish(ours);
+    }
+    opencl_queue_unref(ours);
     pthread_mutex_unlock(&device->platform->lock);
     return status;
 }

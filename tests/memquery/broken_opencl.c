@@ -31,7 +31,8 @@ int clGetPlatformIDs(void)
 ALSO(clBuildProgram); ALSO(clCreateBuffer); ALSO(clCreateCommandQueue);
 ALSO(clCreateCommandQueueWithProperties); ALSO(clCreateContext); ALSO(clCreateKernel);
 ALSO(clCreateProgramWithSource); ALSO(clCreateSubBuffer); ALSO(clEnqueueBarrierWithWaitList);
-ALSO(clEnqueueCopyBuffer);
+ALSO(clEnqueueCopyBuffer); ALSO(clRetainCommandQueue); ALSO(clGetCommandQueueInfo); ALSO(clEnqueueMarker);
+ALSO(clEnqueueMarkerWithWaitList);
 ALSO(clEnqueueFillBuffer); ALSO(clEnqueueMapBuffer); ALSO(clEnqueueMigrateMemObjects);
 ALSO(clEnqueueNDRangeKernel); ALSO(clEnqueueReadBuffer); ALSO(clEnqueueSVMFree);
 ALSO(clEnqueueSVMMap); ALSO(clEnqueueSVMMemFill); ALSO(clEnqueueSVMMemcpy);

@@ -3,6 +3,7 @@
  * same name for another type does not compile. */
 
 #define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #if __has_include(<CL/cl.h>)
 #include <CL/cl.h>

@@ -362,6 +362,75 @@ Test(opencl, orders_queues)
     give(block);
 }
 
+/* On two queues, one of which may be the program's. */
+static void check_event(void *const queues[2])
+{
+    enum { LARGE = 4 << 20 };
+    memspan_block_t source = take(MEMSPAN_KIND_DEVICE, LARGE);
+    memspan_block_t target = take(MEMSPAN_KIND_DEVICE, LARGE);
+    static char bytes[LARGE];
+    void *event = NULL;
+    int done    = 0;
+    int i;
+
+    for (i = 1; i <= 5; i++) {
+        ok(table->fill(state, 0, queues[0], source.address, (unsigned char)i, LARGE));
+        ok(table->event_record(state, 0, queues[0], &event));
+        ok(table->event_wait(state, 0, queues[1], event));
+        ok(table->copy(state, 0, queues[1], target.address, source.address, LARGE));
+        ok(table->event_record(state, 0, queues[1], &event));
+        ok(table->event_wait(state, 0, queues[0], event));
+    }
+    ok(table->copy(state, 0, queues[1], bytes, target.address, LARGE));
+    ok(table->synchronize(state, 0, queues[1]));
+    cr_assert((bytes[0] == 5) && (bytes[LARGE - 1] == 5));
+    ok(table->event_done(state, 0, event, &done));
+    cr_assert_eq(done, 1);
+    ok(table->event_destroy(state, 0, event));
+    for (i = 0; i < 2; i++) {
+        ok(table->synchronize(state, 0, queues[i]));
+        ok(table->queue_destroy(state, 0, queues[i]));
+    }
+    give(source);
+    give(target);
+}
+
+Test(opencl, orders_queues_by_events)
+{
+    void *queues[2];
+
+    need_kind(MEMSPAN_KIND_DEVICE);
+    ok(table->queue_create(state, 0, &queues[0]));
+    ok(table->queue_create(state, 0, &queues[1]));
+    check_event(queues);
+}
+
+Test(opencl, orders_a_queue_of_the_program)
+{
+    struct opencl_platform *platform = state->devices[0]->platform;
+    const struct opencl_calls *cl    = &state->cl;
+    cl_device_id ids[16];
+    cl_command_queue handle;
+    cl_context context;
+    void *queues[2];
+    cl_int code = 0;
+    int i;
+
+    need_kind(MEMSPAN_KIND_DEVICE);
+    for (i = 0; (i < platform->device_count) && (i < 16); i++) {
+        ids[i] = platform->devices[i].id;
+    }
+    context = cl->clCreateContext(NULL, (cl_uint)i, ids, NULL, NULL, &code);
+    handle  = cl->clCreateCommandQueue(context, state->devices[0]->id, 0, &code);
+    cr_assert_not_null(handle);
+    ok(table->queue_adopt(state, 0, MEMSPAN_QUEUE_OPENCL, handle, &queues[0]));
+    ok(table->queue_create(state, 0, &queues[1]));
+    check_event(queues);
+    cr_assert_eq(cl->clFinish(handle), OPENCL_SUCCESS);
+    cr_assert_eq(cl->clReleaseCommandQueue(handle), OPENCL_SUCCESS);
+    cr_assert_eq(cl->clReleaseContext(context), OPENCL_SUCCESS);
+}
+
 Test(opencl, refuses_nonsense)
 {
     memspan_request_t request = ask(MEMSPAN_KIND_DEVICE, info.alloc_max_bytes + 2 * BYTES);

@@ -34,6 +34,7 @@ static void work_on(void *state, int ordinal, memspan_kind_t kind)
         call.x = call.y = call.z = blocks[i].address;
         steps_fine(table->copy(state, ordinal, NULL, blocks[i].address, values, sizeof(values)));
         steps_fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
+        steps_events(state, ordinal, queue);
         steps_fine(table->launch(state, ordinal, NULL, &call));
         steps_fine(table->launch(state, ordinal, queue, &call));
         call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_S16);
@@ -53,6 +54,35 @@ static void work_on(void *state, int ordinal, memspan_kind_t kind)
     }
 }
 
+/* A command queue of the program's. */
+static void adopt(struct opencl_state *state)
+{
+    cl_int code = 0;
+    cl_context context =
+        state->cl.clCreateContext(NULL, 1, &state->devices[0]->id, NULL, NULL, &code);
+    cl_command_queue handle = NULL;
+    void *queue             = NULL;
+
+    if (context != NULL) {
+        handle = state->cl.clCreateCommandQueue(context, state->devices[0]->id, 0, &code);
+    }
+    steps_own(handle != NULL);
+    if ((handle != NULL) &&
+        steps_fine(table->queue_adopt(state, 0, MEMSPAN_QUEUE_OPENCL, handle, &queue))) {
+        steps_events(state, 0, queue);
+        steps_fine(table->synchronize(state, 0, queue));
+        steps_fine(table->queue_destroy(state, 0, queue));
+        steps_fine(table->synchronize(state, 0, NULL));
+    }
+    if (handle != NULL) {
+        steps_own(state->cl.clFinish(handle) == OPENCL_SUCCESS);
+        (void)state->cl.clReleaseCommandQueue(handle);
+    }
+    if (context != NULL) {
+        (void)state->cl.clReleaseContext(context);
+    }
+}
+
 static void work(void)
 {
     void *state = NULL;
@@ -67,6 +97,7 @@ static void work(void)
         return;
     }
     steps_fine(table->device_describe(state, 0, &info));
+    adopt(state);
     for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
         if ((info.kinds & (1u << kind)) != 0) {
             work_on(state, 0, (memspan_kind_t)kind);

@@ -38,7 +38,10 @@ struct _cl_device_id {
 };
 
 struct _cl_context {
+    int references;
     struct _cl_platform_id *platform;
+    cl_uint device_count;
+    cl_device_id devices[FAKE_DEVICES];
     size_t used_bytes;
 };
 
@@ -94,7 +97,8 @@ enum fake_command_type {
     FAKE_FILL,
     FAKE_MOVE,
     FAKE_RUN,
-    FAKE_WAIT
+    FAKE_WAIT,
+    FAKE_MARK
 };
 
 struct fake_command {
@@ -114,7 +118,10 @@ struct fake_command {
 
 struct _cl_command_queue {
     struct _cl_command_queue *next;
+    int references;
     struct _cl_context *context;
+    cl_device_id device;
+    cl_bitfield properties;
     struct fake_command *commands;
 };
 
@@ -160,6 +167,9 @@ static inline cl_int fake_answer(cl_int code)
 struct fake_block *fake_block_at(const void *address);
 /* Where a device finds @p address: memory of another context is host memory to it. */
 char *fake_there(const struct _cl_context *context, const void *address);
+
+/* The end of a question: the answer is copied to where it is wanted, if it fits. */
+cl_int fake_give(const void *value, size_t size, size_t room, void *to, size_t *size_p);
 
 /* Run what is enqueued, up to and with the command of @p last (NULL: all). */
 void fake_run(struct _cl_command_queue *queue, const struct _cl_event *last);

@@ -76,7 +76,7 @@ cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *list, cl_uint *count)
     return fake_answer(OPENCL_SUCCESS);
 }
 
-static cl_int give(const void *value, size_t size, size_t room, void *to, size_t *size_p)
+cl_int fake_give(const void *value, size_t size, size_t room, void *to, size_t *size_p)
 {
     if ((to != NULL) && (room < size)) {
         return fake_answer(OPENCL_INVALID_VALUE);
@@ -98,9 +98,9 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, voi
     BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
     snprintf(name, sizeof(name), "Pretended %d", platform->index);
     if (what == OPENCL_PLATFORM_NAME) {
-        return give(name, strlen(name) + 1, room, to, size_p);
+        return fake_give(name, strlen(name) + 1, room, to, size_p);
     }
-    return give(fake.version, strlen(fake.version) + 1, room, to, size_p);
+    return fake_give(fake.version, strlen(fake.version) + 1, room, to, size_p);
 }
 
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint room, cl_device_id *list,
@@ -152,22 +152,22 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
 
     BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
     if (words != NULL) {
-        return give(words, strlen(words) + 1, room, to, size_p);
+        return fake_give(words, strlen(words) + 1, room, to, size_p);
     }
     switch (what) {
     case OPENCL_DEVICE_AVAILABLE:
     case OPENCL_DEVICE_COMPILER_AVAILABLE:
-        return give(&one, sizeof(one), room, to, size_p);
+        return fake_give(&one, sizeof(one), room, to, size_p);
     case OPENCL_DEVICE_HOST_UNIFIED_MEMORY:
-        return give(&unified, sizeof(unified), room, to, size_p);
+        return fake_give(&unified, sizeof(unified), room, to, size_p);
     case OPENCL_DEVICE_ADDRESS_BITS:
-        return give(&bits, sizeof(bits), room, to, size_p);
+        return fake_give(&bits, sizeof(bits), room, to, size_p);
     case OPENCL_DEVICE_MAX_WORK_GROUP_SIZE:
-        return give(&group, sizeof(group), room, to, size_p);
+        return fake_give(&group, sizeof(group), room, to, size_p);
     case OPENCL_DEVICE_PCI_BUS_INFO_KHR:
-        return give(no_identity ? (const void *)zeros : &bus, sizeof(bus), room, to, size_p);
+        return fake_give(no_identity ? (const void *)zeros : &bus, sizeof(bus), room, to, size_p);
     case OPENCL_DEVICE_UUID_KHR:
-        return no_identity ? give(zeros, sizeof(zeros), room, to, size_p)
+        return no_identity ? fake_give(zeros, sizeof(zeros), room, to, size_p)
                            : fake_answer(OPENCL_INVALID_VALUE);
     case OPENCL_DEVICE_TYPE:
         number = fake.apart ? 4 : OPENCL_DEVICE_TYPE_CPU;
@@ -187,7 +187,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     default:
         return fake_answer(OPENCL_INVALID_VALUE);
     }
-    return give(&number, sizeof(number), room, to, size_p);
+    return fake_give(&number, sizeof(number), room, to, size_p);
 }
 
 cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_device_id *list,
@@ -199,14 +199,42 @@ cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_d
     if (fake_fails(__func__) || (count == 0)) {
         return made(NULL, OPENCL_DEVICE_NOT_AVAILABLE, code_p);
     }
-    context           = fresh(sizeof(*context));
-    context->platform = list[0]->platform;
+    context               = fresh(sizeof(*context));
+    context->platform     = list[0]->platform;
+    context->references   = 1;
+    context->device_count = count;
+    memcpy(context->devices, list, count * sizeof(list[0]));
     return made(context, OPENCL_SUCCESS, code_p);
+}
+
+cl_int clRetainContext(cl_context context)
+{
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
+    context->references++;
+    return fake_answer(OPENCL_SUCCESS);
+}
+
+static void unref(cl_context context)
+{
+    context->references--;
+    if (context->references == 0) {
+        released(context);
+    }
 }
 
 cl_int clReleaseContext(cl_context context)
 {
-    DO_ANYWAY(released(context));
+    DO_ANYWAY(unref(context));
+}
+
+cl_int clGetContextInfo(cl_context context, cl_uint what, size_t room, void *to, size_t *size_p)
+{
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
+    if (what != OPENCL_CONTEXT_DEVICES) {
+        return fake_answer(OPENCL_INVALID_VALUE);
+    }
+    return fake_give(context->devices, context->device_count * sizeof(context->devices[0]), room,
+                     to, size_p);
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *pages,
@@ -292,7 +320,7 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_uint wh
     static const char words[] = "line 1: pretended words of the compiler";
 
     BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
-    return give(words, sizeof(words), room, to, size_p);
+    return fake_give(words, sizeof(words), room, to, size_p);
 }
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code_p)

@@ -90,6 +90,8 @@ static void run_one(struct fake_command *command)
     case FAKE_RUN:
         fake_kernel_run(command);
         break;
+    case FAKE_MARK:
+        break;
     case FAKE_WAIT:
         if (!command->wait->done) {
             if (!command->wait->flushed) {
@@ -146,15 +148,19 @@ static struct fake_command *enqueue(struct _cl_command_queue *queue, enum fake_c
     return command;
 }
 
-static cl_command_queue new_queue(cl_context context, cl_int *code_p)
+static cl_command_queue new_queue(cl_context context, cl_device_id device, cl_bitfield properties,
+                                  cl_int *code_p)
 {
     cl_command_queue queue = calloc(1, sizeof(*queue));
 
     gpu.objects++;
-    queue->context = context;
-    queue->next    = fake.queues;
-    fake.queues    = queue;
-    *code_p        = OPENCL_SUCCESS;
+    queue->references = 1;
+    queue->context    = context;
+    queue->device     = device;
+    queue->properties = properties;
+    queue->next       = fake.queues;
+    fake.queues       = queue;
+    *code_p           = OPENCL_SUCCESS;
     (void)fake_answer(0);
     return queue;
 }
@@ -167,7 +173,7 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
         (void)fake_answer(0);
         return NULL;
     }
-    return new_queue(context, code_p);
+    return new_queue(context, device, 0, code_p);
 }
 
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_bitfield flags,
@@ -178,7 +184,30 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
         (void)fake_answer(0);
         return NULL;
     }
-    return new_queue(context, code_p);
+    return new_queue(context, device, flags, code_p);
+}
+
+cl_int clRetainCommandQueue(cl_command_queue queue)
+{
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
+    queue->references++;
+    return fake_answer(OPENCL_SUCCESS);
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_uint what, size_t room, void *to,
+                             size_t *size_p)
+{
+    BEGIN_OR_FAIL(OPENCL_INVALID_COMMAND_QUEUE);
+    switch (what) {
+    case OPENCL_QUEUE_CONTEXT:
+        return fake_give(&queue->context, sizeof(queue->context), room, to, size_p);
+    case OPENCL_QUEUE_DEVICE:
+        return fake_give(&queue->device, sizeof(queue->device), room, to, size_p);
+    case OPENCL_QUEUE_PROPERTIES:
+        return fake_give(&queue->properties, sizeof(queue->properties), room, to, size_p);
+    default:
+        return fake_answer(OPENCL_INVALID_VALUE);
+    }
 }
 
 cl_int clReleaseCommandQueue(cl_command_queue queue)
@@ -186,6 +215,10 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
     bool fails = fake_fails(__func__);
     struct _cl_command_queue **link;
 
+    queue->references--;
+    if (queue->references > 0) {
+        return fake_answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+    }
     if (queue->commands != NULL) {
         fake_broken("a queue is destroyed that has work, whose failure is lost");
     }
@@ -220,6 +253,36 @@ cl_int clFinish(cl_command_queue queue)
 cl_int clReleaseEvent(cl_event event)
 {
     DO_ANYWAY(unref(event));
+}
+
+cl_int clGetEventInfo(cl_event event, cl_uint what, size_t room, void *to, size_t *size_p)
+{
+    cl_int queued = 3;
+
+    BEGIN_OR_FAIL(OPENCL_INVALID_EVENT);
+    if (what != OPENCL_EVENT_COMMAND_EXECUTION_STATUS) {
+        return fake_answer(OPENCL_INVALID_VALUE);
+    }
+    queued = event->done ? OPENCL_COMPLETE : queued;
+    return fake_give(&queued, sizeof(queued), room, to, size_p);
+}
+
+cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event_p)
+{
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
+    enqueue(queue, FAKE_MARK, event_p);
+    return fake_answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
+                                   cl_event *event_p)
+{
+    BEGIN_OR_FAIL(OPENCL_OUT_OF_RESOURCES);
+    if (count != 0) {
+        return fake_answer(OPENCL_INVALID_EVENT_WAIT_LIST);
+    }
+    enqueue(queue, FAKE_MARK, event_p);
+    return fake_answer(OPENCL_SUCCESS);
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
