@@ -417,6 +417,10 @@ gpu_result_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
 bool gpu_is_awake(const struct gpu_device *device);
 bool gpu_is_active(const struct gpu_device *device);
 
+/* torch.c: the open driver for PyTorch's functions, and its end. */
+void gpu_torch_offer(struct gpu_state *state);
+void gpu_torch_withdraw(struct gpu_state *state);
+
 enum gpu_peer gpu_peer_get(const struct gpu_state *state, int from, int home);
 bool gpu_peer_can(const struct gpu_state *state, int from, int home);
 void gpu_peer_enable(struct gpu_device *from, struct gpu_device *home);

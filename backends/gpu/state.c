@@ -294,12 +294,14 @@ memspan_status_t gpu_open(const struct gpu_driver *driver, const memspan_service
         drop(state);
         return status;
     }
+    gpu_torch_offer(state);
     *state_p = state;
     return MEMSPAN_OK;
 }
 
 void gpu_close(void *state)
 {
+    gpu_torch_withdraw(state);
     drop(state);
 }
 

@@ -18,6 +18,7 @@
  *   import.h     host pages of the program, made reachable by devices
  *   hook.h       callbacks on allocation and free
  *   placement.h  memory by call site, for tools
+ *   torch.h      the functions of PyTorch's pluggable allocator
  *   config.h     environment variables
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs
@@ -34,6 +35,7 @@
 #include <memspan/share.h>
 #include <memspan/space.h>
 #include <memspan/status.h>
+#include <memspan/torch.h>
 #include <memspan/trait.h>
 #include <memspan/transfer.h>
 
