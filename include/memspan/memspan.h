@@ -23,7 +23,9 @@
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs
  *   backend.h    the contract of a backend, for plug-ins
- *   memspan.hpp  C++17: the standard containers over this memory */
+ *   memspan.hpp  C++17: the standard containers over this memory
+ *   umf.h        allocators in the Unified Memory Framework, and
+ *   cuda_mr.hpp  in CCCL and RMM, where their headers are */
 
 #include <memspan/allocator.h>
 #include <memspan/config.h>

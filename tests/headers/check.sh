@@ -4,7 +4,7 @@
 # warning, by every compiler given: as C11 by all of them, as C++17 by those that call themselves
 # C++, there with every constant used, as programs that warn of old-style casts use them, and all
 # together inside of extern "C". A name that cannot be found is left out and said so; at least one of
-# each language must stay.
+# each language must stay. Headers over another library's are left out: ./cmake/bootstrap beside compiles them.
 set -eu
 include=$1
 shift
@@ -50,7 +50,7 @@ wrap() {
     shift
     for file in "$include"/*/*.h "$include"/*.h; do
         case $file in
-        "$include"/shmem/*) continue ;;
+        "$include"/shmem/* | */memspan/umf.h) continue ;;
         esac
         [ ! -f "$file" ] || printf 'extern "C" {\n#include <%s>\n}\n' "${file#"$include"/}"
     done >"$scratch/wrapped.cpp"
@@ -73,6 +73,7 @@ for compiler in "$@"; do
     for file in "$include"/*/*.h "$include"/*/*.hpp "$include"/*.h; do
         [ -f "$file" ] || continue
         case $file in
+        */memspan/umf.h | */memspan/cuda_mr.hpp) continue ;;
         *.hpp) [ "$language" = c++ ] || continue ;;
         esac
         header=${file#"$include"/}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CUDA_MR_HPP
+#define MEMSPAN_CUDA_MR_HPP
+
+/* Without it releases of CCCL before 3.1 hide their memory resources. */
+#ifndef LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE
+#define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE
+#endif
+#include <cuda/memory_resource>
+#include <cuda/stream_ref>
+#include <cuda_runtime_api.h>
+
+#include <memspan/memspan.hpp>
+
+#include <cstring>
+
+#if __has_include(<rmm/mr/device_memory_resource.hpp>)
+#include <rmm/error.hpp>
+#include <rmm/mr/device_memory_resource.hpp>
+#define MEMSPAN_HAS_RMM_RESOURCE
+#elif __has_include(<rmm/mr/device/device_memory_resource.hpp>)
+#include <rmm/error.hpp>
+#include <rmm/mr/device/device_memory_resource.hpp>
+#define MEMSPAN_HAS_RMM_RESOURCE
+#endif
+
+/** @file cuda_mr.hpp
+ * An allocator as a memory resource of CCCL (cuda::mr) and of RMM. Header only, C++17; it needs
+ * CCCL's headers and those of the CUDA runtime. memspan-beside(7) has an example.
+ *
+ *   memspan::cuda_resource<Properties...>  models the concepts of cuda::mr of CCCL 2.8 and newer:
+ *                                          resource and async_resource, or synchronous_resource and
+ *                                          resource. RMM from 26.06 takes it as it is.
+ *   memspan::rmm_resource                  is an rmm::mr::device_memory_resource, where RMM has it
+ *
+ * Streams: memory is usable in every stream at once. The stream-ordered deallocation waits until
+ * the work of its stream has ended, and then frees: Memspan reuses memory at once, for any stream.
+ * Where the wait fails, the block stays allocated, as work may use it. The deallocation without a
+ * stream does not wait: the work must have ended.
+ *
+ * Ownership: a resource holds a handle by value; the allocator must outlive it.
+ *
+ * Errors: allocations throw std::bad_alloc (rmm_resource: rmm::out_of_memory or rmm::bad_alloc);
+ * memspan_error_text() has the details. Deallocations do not throw.
+ *
+ * Threads: as memspan_alloc(). */
+
+namespace memspan
+{
+
+namespace detail
+{
+
+inline void *take_some(memspan_allocator_h allocator, std::size_t size_bytes,
+                       std::size_t align_bytes)
+{
+    return take(allocator, (size_bytes == 0) ? 1 : size_bytes, align_bytes);
+}
+
+/* cuda::stream_ref::wait() of CCCL before 3.1 does nothing without a CUDA compiler. */
+inline void free_after(void *memory, cuda::stream_ref stream) noexcept
+{
+    if (::cudaStreamSynchronize(stream.get()) == ::cudaSuccess) {
+        memspan_free(memory);
+    }
+}
+
+/* Whether a device of CUDA, or of HIP, reaches the memory. */
+inline bool is_reached(memspan_allocator_h allocator)
+{
+    for (int i = 0; i < memspan_device_count(); i++) {
+        memspan_device_info_t info = {};
+        memspan_reach_t reach      = {};
+        int device;
+
+        info.struct_size = sizeof(info);
+        if (memspan_device_at(i, &device) == MEMSPAN_OK &&
+            memspan_device_describe(device, &info) == MEMSPAN_OK &&
+            (std::strcmp(info.backend, "cuda") == 0 || std::strcmp(info.backend, "hip") == 0) &&
+            memspan_allocator_reach(allocator, device, &reach) == MEMSPAN_OK &&
+            reach.access >= MEMSPAN_ACCESS_FAULT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The allocator and each fallback behind it. */
+inline memspan_allocator_h require_device(handle from)
+{
+    for (memspan_allocator_h at = require_some(from); at != MEMSPAN_ALLOCATOR_NULL;) {
+        memspan_allocator_info_t info = describe(at);
+
+        if (!is_reached(at)) {
+            throw std::logic_error(std::string("memspan: no device of CUDA reaches this ") +
+                                   memspan_kind_name(info.kind_given) + " memory");
+        }
+        at = info.fallback;
+    }
+    return from.get();
+}
+
+template <class T, class... Types>
+inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
+
+} // namespace detail
+
+/** An allocator as a resource of CCCL. @p Properties: cuda::mr::device_accessible,
+ * cuda::mr::host_accessible, or both. */
+template <class... Properties> class cuda_resource
+{
+    static_assert(detail::is_one_of<cuda::mr::device_accessible, Properties...> ||
+                      detail::is_one_of<cuda::mr::host_accessible, Properties...>,
+                  "memspan: a resource is accessible from the device, the host, or both");
+
+  public:
+    /** Checks the properties, for the allocator and its fallbacks: throws std::logic_error where
+     * they do not hold, std::invalid_argument for a handle that is null or stale, memspan::error
+     * when a driver fails. The device is any of CUDA's. */
+    explicit cuda_resource(handle from) : handle_(detail::require_some(from))
+    {
+        if constexpr (detail::is_one_of<cuda::mr::host_accessible, Properties...>) {
+            detail::require_host(from);
+        }
+        if constexpr (detail::is_one_of<cuda::mr::device_accessible, Properties...>) {
+            detail::require_device(from);
+        }
+    }
+
+    /** Without a stream. Throws std::bad_alloc. */
+    void *allocate(std::size_t size_bytes, std::size_t align_bytes = alignof(std::max_align_t))
+    {
+        return detail::take_some(handle_, size_bytes, align_bytes);
+    }
+
+    void deallocate(void *memory, std::size_t, std::size_t = alignof(std::max_align_t)) noexcept
+    {
+        memspan_free(memory);
+    }
+
+    /** The same by their names of newer releases. */
+    void *allocate_sync(std::size_t size_bytes, std::size_t align_bytes = alignof(std::max_align_t))
+    {
+        return allocate(size_bytes, align_bytes);
+    }
+
+    void deallocate_sync(void *memory, std::size_t size_bytes,
+                         std::size_t align_bytes = alignof(std::max_align_t)) noexcept
+    {
+        deallocate(memory, size_bytes, align_bytes);
+    }
+
+    /** In the order of a stream. Throws std::bad_alloc. */
+    void *allocate(cuda::stream_ref, std::size_t size_bytes,
+                   std::size_t align_bytes = alignof(std::max_align_t))
+    {
+        return allocate(size_bytes, align_bytes);
+    }
+
+    void deallocate(cuda::stream_ref stream, void *memory, std::size_t,
+                    std::size_t = alignof(std::max_align_t)) noexcept
+    {
+        detail::free_after(memory, stream);
+    }
+
+    /** The same by their names of older releases. */
+    void *allocate_async(std::size_t size_bytes, std::size_t align_bytes, cuda::stream_ref)
+    {
+        return allocate(size_bytes, align_bytes);
+    }
+
+    void *allocate_async(std::size_t size_bytes, cuda::stream_ref)
+    {
+        return allocate(size_bytes);
+    }
+
+    void deallocate_async(void *memory, std::size_t, std::size_t, cuda::stream_ref stream) noexcept
+    {
+        detail::free_after(memory, stream);
+    }
+
+    void deallocate_async(void *memory, std::size_t, cuda::stream_ref stream) noexcept
+    {
+        detail::free_after(memory, stream);
+    }
+
+    memspan_allocator_h get() const noexcept
+    {
+        return handle_;
+    }
+
+    friend bool operator==(const cuda_resource &a, const cuda_resource &b) noexcept
+    {
+        return a.handle_ == b.handle_;
+    }
+
+    friend bool operator!=(const cuda_resource &a, const cuda_resource &b) noexcept
+    {
+        return a.handle_ != b.handle_;
+    }
+
+    template <class Property, std::enable_if_t<detail::is_one_of<Property, Properties...>, int> = 0>
+    friend void get_property(const cuda_resource &, Property) noexcept
+    {
+    }
+
+  private:
+    memspan_allocator_h handle_;
+};
+
+/** Memory that the device reaches. */
+using device_resource = cuda_resource<cuda::mr::device_accessible>;
+/** Memory that the device and the host reach. */
+using host_device_resource = cuda_resource<cuda::mr::device_accessible, cuda::mr::host_accessible>;
+
+#ifdef MEMSPAN_HAS_RMM_RESOURCE
+/** An allocator as a resource of RMM, for rmm::mr::set_current_device_resource() and containers. */
+class rmm_resource final : public rmm::mr::device_memory_resource
+{
+  public:
+    /** Throws as device_resource. */
+    explicit rmm_resource(handle from) : handle_(detail::require_device(from))
+    {
+    }
+
+    memspan_allocator_h get() const noexcept
+    {
+        return handle_;
+    }
+
+  private:
+    void *do_allocate(std::size_t size_bytes, rmm::cuda_stream_view) override
+    {
+        constexpr std::size_t align_bytes = 256; /* as RMM promises */
+
+        try {
+            return detail::take_some(handle_, size_bytes, align_bytes);
+        } catch (const std::bad_alloc &) {
+            memspan_status_t status = memspan_error_last()->status;
+
+            if (status == MEMSPAN_ERR_NO_MEMORY || status == MEMSPAN_ERR_LIMIT) {
+                throw rmm::out_of_memory(memspan_error_text());
+            }
+            throw rmm::bad_alloc(memspan_error_text());
+        }
+    }
+
+    void do_deallocate(void *memory, std::size_t, rmm::cuda_stream_view stream) noexcept override
+    {
+        detail::free_after(memory, cuda::stream_ref(stream.value()));
+    }
+
+    bool do_is_equal(const rmm::mr::device_memory_resource &other) const noexcept override
+    {
+        auto same = dynamic_cast<const rmm_resource *>(&other);
+        return (same != nullptr) && (same->handle_ == handle_);
+    }
+
+    memspan_allocator_h handle_;
+};
+#endif /* MEMSPAN_HAS_RMM_RESOURCE */
+
+} // namespace memspan
+
+#endif /* MEMSPAN_CUDA_MR_HPP */
