@@ -51,7 +51,7 @@ static inline umf_result_t memspan_umf_result(memspan_status_t status)
     }
 }
 
-/** @cond: members of the tables */
+/* Members of the tables. */
 
 /* params is the handle; the copy is a cast in C and in C++. */
 static inline umf_result_t memspan_umf_open(const void *params, void **object_p)
@@ -275,8 +275,6 @@ static inline umf_result_t memspan_umf_usable_size(void *pool, const void *point
     }
     return memspan_umf_result(status);
 }
-
-/** @endcond */
 
 /** The operations of umfMemoryProviderCreate(), which copies them. Never fails. */
 static inline umf_memory_provider_ops_t memspan_umf_provider_ops(void)

@@ -51,7 +51,8 @@ try_umf() {
     # shellcheck disable=SC2046,SC2086 # flags
     step "$name-user" sh -c "cc -std=c11 -D_GNU_SOURCE $warnings '$here/umf.c' -o '$built/user' -isystem '$built/prefix/include' \
         $(pkg-config --cflags --libs memspan) -L'$built/prefix/lib' -lumf -Wl,-rpath,'$built/prefix/lib' && MEMSPAN_DEVICES=emu:1 '$built/user'" || :
-    cc -shared -fPIC $warnings "$here/umf_object.c" -o "$built/object.so" -isystem "$built/prefix/include"
+    cc -shared -fPIC $warnings "$here/umf_object.c" -o "$built/object.so" -isystem "$built/prefix/include" \
+        -L"$built/prefix/lib" -lumf -Wl,-rpath,"$built/prefix/lib"
     step "$name-plugin" build_cmake "$tree/backends/umf" "$built-plugin" -DCMAKE_PREFIX_PATH="$prefix;$built/prefix" -DCMAKE_C_FLAGS=-Werror &&
         for provider in os "file:$built/memory" "object:$built/object.so"; do
             step "$name-plugin-${provider%%:*}" env CONFORM_BACKEND=umf MEMSPAN_DEVICES=umf:0 MEMSPAN_UMF_PROVIDER="$provider" \
