@@ -14,6 +14,7 @@
     X(OMP_MAPPED, "mapped variables")                                                              \
     X(HOOKS, "hooks")                                                                              \
     X(OMP_MAKER, "OpenMP maker")                                                                   \
+    X(ALLOCATABLES, "Fortran's allocatables")                                                      \
     X(ALLOCATORS, "allocator table")                                                               \
     X(QUEUE_EDGES, "order of queues")                                                              \
     X(QUEUES, "queue")                                                                             \

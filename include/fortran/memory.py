@@ -15,11 +15,24 @@ import
 type(c_ptr), value :: text
 integer(c_size_t) :: answer
 end function
+function memspan_fortran_place_c(descriptor, allocator) result(answer) &
+    bind(c, name="memspan_fortran_place")
+import
+type(c_ptr), value :: descriptor
+type(memspan_allocator_h), value :: allocator
+integer(c_int) :: answer
+end function
+function memspan_fortran_placed_c(pointer) result(answer) bind(c, name="memspan_fortran_placed")
+import
+type(c_ptr), value :: pointer
+integer(c_int) :: answer
+end function
 end interface
 interface memspan_string
 module procedure memspan_string_at, memspan_string_in
 end interface
-private :: c_strlen, memspan_string_at, memspan_string_in, memspan_block, memspan_status_of"""
+private :: c_strlen, memspan_string_at, memspan_string_in, memspan_block, memspan_status_of
+private :: memspan_fortran_place_c, memspan_fortran_placed_c, memspan_place_tried"""
 
 HELPERS = """
 ! The text at a C string; "" where there is none.
@@ -79,6 +92,26 @@ status = MEMSPAN_OK
 if (c_associated(address)) return
 call c_f_pointer(memspan_error_last(), error)
 status = error%status
+end function
+
+! MEMSPAN_OK, or the reason why allocate has no memory of an allocator: a variable of our own is
+! placed and allocated. Without stat=, as that allocate statement is always a call of the runtime.
+function memspan_place_tried(allocator) result(status)
+type(memspan_allocator_h), intent(in) :: allocator
+integer(c_int) :: status
+integer(c_int8_t), allocatable, target :: x(:)
+type(c_ptr) :: address
+procedure(memspan_place_to_i1), pointer :: place
+call c_f_procpointer(c_funloc(memspan_fortran_place_c), place)
+status = place(x, allocator)
+if (status /= MEMSPAN_OK) return
+address = memspan_alloc(allocator, 1_c_size_t)
+status = memspan_status_of(address)
+if (status == MEMSPAN_OK) status = memspan_free(address)
+if (status /= MEMSPAN_OK) return
+allocate(x(1))
+status = memspan_fortran_placed_c(c_loc(x))
+deallocate(x)
 end function"""
 
 ALLOCATE = """
@@ -105,14 +138,43 @@ if (status == MEMSPAN_OK) nullify(x)
 if (present(stat)) stat = status
 end subroutine"""
 
+# C takes the address of the descriptor of any type and rank; interfaces of one name that differ are
+# errors, those of pointers to it are not.
+PLACE_TO = """\
+abstract interface
+function {name}(x, allocator) result(answer) bind(c)
+import
+{kind}, allocatable, intent(inout) :: x(..)
+type(memspan_allocator_h), value :: allocator
+integer(c_int) :: answer
+end function
+end interface
+private :: {name}"""
+
+PLACE = """
+subroutine {name}(x, allocator, stat)
+{kind}, allocatable, intent(inout) :: x(..)
+type(memspan_allocator_h), intent(in) :: allocator
+integer(c_int), intent(out), optional :: stat
+procedure({to}), pointer :: place
+integer(c_int) :: status
+status = memspan_place_tried(allocator)
+if (status == MEMSPAN_OK) then
+call c_f_procpointer(c_funloc(memspan_fortran_place_c), place)
+status = place(x, allocator)
+end if
+if (present(stat)) stat = status
+end subroutine"""
+
 
 def memory_helpers():
     return HELPERS.splitlines()
 
 
 def memory_procedures():
-    """Declarations and procedures of memspan_allocate and memspan_deallocate, for all types."""
-    bodies, generic = [], {"memspan_allocate": [], "memspan_deallocate": []}
+    """Declarations and procedures of memspan_allocate and its like, for all types and ranks."""
+    bodies, generic = [], {"memspan_allocate": [], "memspan_deallocate": [], "memspan_place": []}
+    declarations = DECLARATIONS.splitlines()
 
     def add(base, suffix, template, **values):
         name = base + suffix
@@ -126,7 +188,10 @@ def memory_procedures():
             add("memspan_allocate", name, ALLOCATE, shape_kind="c_int", **values)
             add("memspan_allocate", name + "_8", ALLOCATE, shape_kind="c_int64_t", **values)
             add("memspan_deallocate", name, DEALLOCATE, **values)
-    declarations = DECLARATIONS.splitlines()
+        if kind != "logical":  # which bind(c) does not have
+            to = "memspan_place_to_" + suffix
+            declarations += PLACE_TO.format(name=to, kind=kind).splitlines()
+            add("memspan_place", "_" + suffix, PLACE, to=to, kind=kind)
     for name, procedures in generic.items():
         declarations += ["interface " + name, *("module procedure " + one for one in procedures),
                          "end interface", "private :: " + ", ".join(procedures)]

@@ -10,7 +10,7 @@ man=$(find "$prefix" -type d -name man3)
 calls() {
     for library in libmemspan.so libmemspan-shmem.so; do
         find "$prefix" -name "$library" -exec "$nm" -D --defined-only {} \; |
-            awk '$3 ~ /^(memspan|shmemx?)_/ { print $3 }'
+            awk '$3 ~ /^(memspan|shmemx?)_/ && $3 !~ /^memspan_fortran_/ { print $3 }' # memspan-fortran(7)
     done
     tr '\n' ' ' <"$sources/include/memspan/omp.h" | grep -oE '[ *](llvm_)?omp_[a-z_0-9]+\(' | tr -d ' *('
 }

@@ -3,8 +3,8 @@
 # lane.sh LIBRARY [SUITE...]: OpenMP programs with compilers newer than this system's, GCC 16 and
 # LLVM 22 from Debian sid, three times each: stock, with the library preloaded, and linked with it
 # first. What passes stock must pass with the library. The programs are those of tests/programs/omp,
-# those of mapped variables of tests/programs/offload and tests/shmem/programs, linked, and tests/ends;
-# a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
+# those of mapped variables of tests/programs/offload and tests/shmem/programs, linked, tests/ends, and
+# tests/fortran/placed.f90, linked; a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
 # GCC's libgomp/testsuite, LLVM's openmp/runtime/test, or OpenMP_VV.
 #
 # The packages are unpacked, not installed, under build/newer-compilers, and run there by chroot, so
@@ -15,7 +15,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 tree=$(CDPATH='' cd -- "$here/../.." && pwd)
 place=$tree/build/newer-compilers
 root=$place/root
-packages='gcc-16 g++-16 gfortran-16 clang-22 libomp-22-dev liboffload-22-dev clang-tools-22 llvm-22
+packages='gcc-16 g++-16 gfortran-16 clang-22 flang-22 libomp-22-dev liboffload-22-dev clang-tools-22 llvm-22
     libc6-dev libc-bin libhwloc15 base-files bash dash coreutils diffutils findutils gawk grep sed
     binutils'
 
@@ -46,6 +46,8 @@ done
 cp "$(dirname "$library")/../bin/oshrun" "$work/"
 cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs/omp" \
     "$tree/tests/programs/offload" "$tree/tests/ends" "$work/"
+cp "$tree/tests/fortran/placed.f90" "$work/"
+python3 "$tree/include/fortran/modules.py" "$tree/include" "$work" memspan
 mkdir -p "$work/tests/shmem"
 cp -r "$tree/tests/shmem/check.h" "$tree/tests/shmem/programs" "$work/tests/shmem/"
 for suite in "$@"; do

@@ -192,11 +192,33 @@ ends() {
     seconds=$before
 }
 
+# placed MODE HINT FLAG...: memspan_place with flang, and why it cannot.
+placed() {
+    name="own-placed-$1-$(echo "$*" | tr -c 'A-Za-z0-9\n' _)"
+    mode=$1 hint=$2
+    shift 2
+    result=not-built
+    if build "out/$name" flang-22 -w -module-dir out "$@" memspan.f90 placed.f90 /lane/libmemspan.so -Wl,-rpath,/lane; then
+        try "$name" A=b "out/$name" "$mode" "$hint"
+    fi
+    printf '%-44s %s\n' "own-placed.f90 $mode $*" "$result"
+    if [ "$result" = pass ]; then
+        passed=$((passed + 1))
+    else
+        regressions=$((regressions + 1))
+        tail -n 5 "out/$name.build" "out/$name.out"
+    fi
+}
+
 seen=
 echo "$(gcc-16 --version | head -n 1); $(clang-22 --version | head -n 1)"
 own_programs
 mapped_programs
 ends
+for level in -O0 -O2; do
+    placed placed '' $level -mmlir -use-alloc-runtime
+    placed refused use-alloc-runtime $level
+done
 compare own-clang-22-own_offload.c A=b clang-22 -fopenmp -O1 -g -w own_offload.c -Wl,--export-dynamic
 for suite in suites/*; do
     if [ -d "$suite/libgomp.c" ]; then

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """names.py NM LIBRARY [SHMEM-LIBRARY]: the exported names that Python lacks: none.
 
-What OpenMP's compilers and programs call is no interface of Python.
+What OpenMP's compilers and programs call, and the Fortran modules, is no interface of Python.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 
 import memspan
 
-OPENMP = re.compile(r"(omp_|kmp_|GOMP_|__kmpc_|__tgt_|llvm_omp_)")
+OPENMP = re.compile(r"(omp_|kmp_|GOMP_|__kmpc_|__tgt_|llvm_omp_|memspan_fortran_)")
 
 
 def exported(nm, library):
@@ -38,7 +38,7 @@ def main(nm, library, shmem_library=None):
         names = exported(nm, shmem_library)
         lacks += lacking(names, shmem.c)
         count += len(names)
-    print(f"{count} exported names, and {len(openmp)} of OpenMP; Python lacks {len(lacks)}")
+    print(f"{count} exported names, and {len(openmp)} of OpenMP and Fortran; Python lacks {len(lacks)}")
     print("\n".join(lacks))
     sys.exit(bool(lacks) or count < 70)
 
