@@ -115,10 +115,18 @@ static memspan_status_t settled(memspan_status_t mine, bool is_waited_for)
 
 /* ---- start ---- */
 
-/* Every @p hosts-th PE, from one of the first ones on, is of this host. */
+static int player_of(int card, int hosts)
+{
+    int place = card % hosts;
+
+    return ((card / hosts % 2) == 0) ? place : (hosts - 1 - place);
+}
+
+/* PEs go to hosts as cards to players, forth and back: hosts whose PEs are no run. */
 static memspan_status_t deal_machine(struct msp_bootstrap_job *found, int hosts)
 {
     static int *dealt;
+    int mine  = player_of(found->local_index, hosts);
     int count = 0;
     int i;
 
@@ -127,8 +135,10 @@ static memspan_status_t deal_machine(struct msp_bootstrap_job *found, int hosts)
     if (dealt == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", found->local_count);
     }
-    for (i = found->local_index % hosts; i < found->local_count; i += hosts) {
-        dealt[count++] = found->local_pes[i];
+    for (i = 0; i < found->local_count; i++) {
+        if (player_of(i, hosts) == mine) {
+            dealt[count++] = found->local_pes[i];
+        }
     }
     found->local_index /= hosts;
     found->local_pes   = dealt;

@@ -3,8 +3,9 @@
 #define MEMSPAN_SHMEM_MEMBERS_H
 
 /* Numbers of PEs in an order that is no run: the table of a team that shmemx_team_split_color()
- * makes. Teams split from it, and spaces that it makes, are runs of places in the same table, which
- * ends with the last of them. It does not change while it has holders. */
+ * makes, and of a host's PEs where they are none. Teams split from it, and spaces that it makes,
+ * are runs of places in the same table, which ends with the last of them. It does not change while
+ * it has holders. */
 
 #include "core/base/platform.h"
 #include <stdatomic.h>

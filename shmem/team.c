@@ -185,6 +185,18 @@ static struct run straightened(struct run run)
                                                      : (struct run){first, step, run.size, NULL};
 }
 
+/* All PEs of a table, which is sorted where it is needed. The caller releases it. */
+static struct run run_of(struct msp_members *members)
+{
+    struct run run =
+        straightened((struct run){.stride = 1, .size = members->count, .members = members});
+
+    if (run.members != NULL) {
+        msp_members_sort(members);
+    }
+    return run;
+}
+
 /* The parent's PEs start, start + stride, ... */
 static struct run part_of(const struct msp_team *parent, int start, int stride, int size)
 {
@@ -375,10 +387,8 @@ static bool list_color(const struct msp_team *parent, const uint64_t *sorted, in
     for (i = 0; i < count; i++) {
         members->pes[i] = msp_team_world_pe(parent, (int)(uint32_t)sorted[i]);
     }
-    *run_p = straightened((struct run){.stride = 1, .size = count, .members = members});
-    if (run_p->members != NULL) {
-        msp_members_sort(members);
-    } else {
+    *run_p = run_of(members);
+    if (run_p->members == NULL) {
         msp_members_release(members);
     }
     return true;
@@ -450,12 +460,12 @@ void msp_team_destroy(struct msp_team *team)
 
 /* ---- beginning and end ---- */
 
-static void predefine(int index, int start, int stride, int size)
+static void predefine(int index, struct run run)
 {
     struct msp_team *team = &msp_teams[index];
 
     team->generation = 0;
-    fill(team, index, (struct run){start, stride, size, NULL});
+    fill(team, index, run);
     msp_sync_begin(team, 0);
 }
 
@@ -487,7 +497,7 @@ void msp_team_open_job(void)
     free_indices[0] &= ~UINT64_C(7);
     msp_peer_is_indirect = false;
     msp_groups_forget();
-    predefine(MSP_TEAM_JOB, 0, 1, msp_job.pe_count);
+    predefine(MSP_TEAM_JOB, (struct run){0, 1, msp_job.pe_count, NULL});
     if (job->groups != NULL) {
         msp_groups_find(job);
         count_machine(job);
@@ -496,27 +506,23 @@ void msp_team_open_job(void)
     }
 }
 
-/* The PEs of this host, where their numbers are a run with a stride; else this PE alone. */
+/* The PEs of this host. */
 static void predefine_shared(void)
 {
-    const int *pes = msp_job.local_pes;
-    int count      = msp_job.local_count;
-    int stride     = (count > 1) ? (pes[1] - pes[0]) : 1;
-    int i;
+    struct msp_members *members = msp_members_make(msp_job.local_count);
 
-    for (i = 1; (i < count) && (pes[i] == pes[0] + (i * stride)); i++) {
+    if (members == NULL) {
+        msp_fatal("shmem_init: no memory for a team of %d PEs", msp_job.local_count);
     }
-    if (i >= count) {
-        predefine(MSP_TEAM_SHARED, pes[0], stride, count);
-    } else {
-        predefine(MSP_TEAM_SHARED, msp_job.pe, 1, 1);
-    }
+    memcpy(members->pes, msp_job.local_pes, (size_t)msp_job.local_count * sizeof members->pes[0]);
+    predefine(MSP_TEAM_SHARED, run_of(members));
+    msp_members_release(members);
 }
 
 void msp_team_open(void)
 {
     msp_peer_is_indirect = msp_shmem_option_is_on(MEMSPAN_SHMEM_INDIRECT);
-    predefine(MSP_TEAM_WORLD, 0, 1, msp_job.pe_count);
+    predefine(MSP_TEAM_WORLD, (struct run){0, 1, msp_job.pe_count, NULL});
     predefine_shared();
 }
 

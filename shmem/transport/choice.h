@@ -19,7 +19,7 @@ memspan_status_t msp_transport_choice_read(void);
 struct msp_network_division {
     int pes;    /* runs of so many; 0: all that share memory */
     int others; /* NAME:N+M: in every second run, so many; 0: as many */
-    int hosts;  /* NAME:/H: PEs are dealt to so many hosts in turn; 0: hosts are runs */
+    int hosts;  /* NAME:/H: PEs are dealt to so many hosts, forth and back; 0: runs */
 };
 /* After a read. */
 struct msp_network_division msp_transport_choice_division(void);
