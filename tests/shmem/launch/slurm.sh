@@ -63,6 +63,9 @@ done
 
 SHMEM_INFO=1 timeout 60 srun --mpi=pmix --overcommit -N 2 -n 4 "$program" >out 2>&1 || fail "status $?"
 grep -q "^4 PEs, 2 on this host, started by Slurm's srun" out || fail 'not 2 of 4 PEs on a host'
+# The plug-in of PMI-2 takes PMI-1 on the same socket.
+SHMEM_INFO=1 timeout 60 srun --mpi=pmi2 --overcommit -N 2 -n 4 "$program" >out 2>&1 || fail "status $? with pmi2"
+grep -q '^4 PEs, 2 on this host, started by .*PMI-1' out || fail 'not 2 of 4 PEs on a host by PMI-1'
 SHMEM_INFO=1 timeout 60 "$oshrun" --launcher srun --hosts host-a:3,host-b:1 "$program" >out 2>&1 || fail "status $?"
 grep -q '^4 PEs, 3 on this host' out || fail 'not 3 of 4 PEs on host a'
 timeout 60 "$oshrun" --launcher srun --hosts host-a:2,host-b:2 "$lost" kill >out 2>&1
