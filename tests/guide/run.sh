@@ -44,7 +44,7 @@ awk -v work="$work" '
     inside == "console" { print >file }
     END {
         if (failed) { exit 1 }
-        if (FNR > 180) { fail("a page of more than 180 lines") }
+        if (FNR > 210) { fail("a page of more than 210 lines") }
         if (!commands || inside) { fail("no command, or a block without an end") }
     }' "$page"
 
