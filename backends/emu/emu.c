@@ -211,6 +211,10 @@ const memspan_backend_t msp_backend_emu = {
     .ipc_export       = emu_ipc_export,
     .ipc_import       = emu_ipc_import,
     .ipc_close        = emu_ipc_close,
+    .event_record     = emu_event_record,
+    .event_wait       = emu_event_wait,
+    .event_done       = emu_event_done,
+    .event_destroy    = emu_event_destroy,
     .options          = options,
     .option_count     = sizeof(options) / sizeof(options[0]),
 };

@@ -158,6 +158,8 @@ memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_
                                     uint64_t *number_p);
 /* Wait until that many commands are done. */
 memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number);
+/* Whether they are, or never will be: the device has stopped. */
+bool emu_process_is_done(const struct emu_device *device, uint64_t number);
 /* The error of a device that is lost. */
 memspan_status_t emu_process_lost(const struct emu_device *device);
 
@@ -221,6 +223,13 @@ memspan_status_t emu_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t emu_queue_destroy(void *state, int ordinal, void *queue);
 /* @p queue, or the device's own for NULL. */
 struct emu_queue *emu_queue_get(struct emu_device *device, void *queue);
+
+/* event.c */
+
+memspan_status_t emu_event_record(void *state, int ordinal, void *queue, void **event_p);
+memspan_status_t emu_event_wait(void *state, int ordinal, void *queue, void *event);
+memspan_status_t emu_event_done(void *state, int ordinal, void *event, int *done_p);
+memspan_status_t emu_event_destroy(void *state, int ordinal, void *event);
 
 /* import.c: host pages. */
 

@@ -165,6 +165,12 @@ static bool is_stopped(const struct emu_device *device)
             EMU_STOP_NOT);
 }
 
+bool emu_process_is_done(const struct emu_device *device, uint64_t number)
+{
+    return (atomic_load_explicit(&device->control->ring.done, memory_order_acquire) >= number) ||
+           is_stopped(device) || is_gone(device);
+}
+
 memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number)
 {
     struct emu_ring *ring = &device->control->ring;

@@ -410,6 +410,80 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* A device that sleeps in SIGSTOP does no work. */
+static void hold(void *state, int ordinal, bool stop)
+{
+    pid_t process = ((struct emu *)state)->devices[ordinal].process;
+
+    cr_assert_eq(kill(process, stop ? SIGSTOP : SIGCONT), 0);
+}
+
+static bool is_done(void *state, int ordinal, void *event)
+{
+    int done = -1;
+
+    cr_assert_eq(emu->event_done(state, ordinal, event, &done), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    return done == 1;
+}
+
+Test(emu, events_end_with_the_work_before_them)
+{
+    void *state           = open_two();
+    memspan_block_t block = take(state, 0, MEMSPAN_KIND_COHERENT, MIB);
+    void *event           = NULL;
+    void *queue           = NULL;
+    void *first;
+
+    cr_assert_eq(emu->queue_create(state, 0, &queue), MEMSPAN_OK);
+    cr_assert_eq(emu->event_record(state, 0, queue, &event), MEMSPAN_OK);
+    cr_assert(is_done(state, 0, event), "the queue has no work");
+    hold(state, 0, true);
+    cr_assert_eq(launch(state, 0, queue, MEMSPAN_KERNEL_FILL, 10, 1.0, NULL, block.address),
+                 MEMSPAN_OK);
+    cr_assert(is_done(state, 0, event), "it was not recorded again");
+    first = event;
+    cr_assert_eq(emu->event_record(state, 0, queue, &event), MEMSPAN_OK);
+    cr_assert_eq(event, first);
+    cr_assert(!is_done(state, 0, event));
+    cr_assert_eq(emu->event_record(state, 0, NULL, &event), MEMSPAN_OK);
+    cr_assert(!is_done(state, 0, event), "the device's own queue stands for all");
+    memspan_error_clear();
+    cr_assert_eq(emu->event_wait(state, 1, NULL, event), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_eq(memspan_error_last()->status, MEMSPAN_OK);
+    cr_assert_eq(emu->event_wait(state, 0, NULL, event), MEMSPAN_OK);
+    hold(state, 0, false);
+    cr_assert_eq(emu->synchronize(state, 0, queue), MEMSPAN_OK);
+    cr_assert(is_done(state, 0, event));
+    cr_assert_eq(emu->event_wait(state, 1, NULL, event), MEMSPAN_OK, "it is over");
+    cr_assert_eq(emu->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    cr_assert_eq(emu->event_destroy(state, 0, event), MEMSPAN_OK);
+    emu->free(state, 0, &block);
+    emu->close(state);
+}
+
+Test(emu, work_of_a_device_that_dies_is_done)
+{
+    void *state           = open_two();
+    memspan_block_t block = take(state, 0, MEMSPAN_KIND_COHERENT, MIB);
+    void *event           = NULL;
+
+    hold(state, 0, true);
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 10, 1.0, NULL, block.address),
+                 MEMSPAN_OK);
+    cr_assert_eq(emu->event_record(state, 0, NULL, &event), MEMSPAN_OK);
+    cr_assert(!is_done(state, 0, event));
+    cr_assert_eq(kill(((struct emu *)state)->devices[0].process, SIGKILL), 0);
+    while (!is_done(state, 0, event)) {
+        usleep(1000);
+    }
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
+    cr_assert(is_done(state, 0, event));
+    cr_assert_eq(emu->event_destroy(state, 0, event), MEMSPAN_OK);
+    emu->free(state, 0, &block);
+    emu->close(state);
+}
+
 Test(emu, a_device_process_that_dies_is_an_error_and_no_hang)
 {
     void *state           = open_two();
