@@ -2,6 +2,7 @@
 /* scale.c: the collectives between up to 100,000 groups, on a tape (tape.h).
  *
  *     check GROUPS...    every collective, with groups of one PE, and up to 1,024 of three
+ *     members GROUPS...  the same, of a team with a table, whose hosts are in another order
  *     values GROUPS...   the same, and the data of up to 400 MiB of messages
  *     table              the same at 1,000, 10,000 and 100,000; prints the rows of shmem/SCALE.md
  *     turns              long sequences of calls: no inbox is sent to while it may be in use
@@ -501,7 +502,8 @@ int main(int argc, char **argv)
     const char *mode = (argc > 1) ? argv[1] : "";
     int i;
 
-    has_all_values = (strcmp(mode, "values") == 0);
+    has_all_values   = (strcmp(mode, "values") == 0);
+    tape.has_members = (strcmp(mode, "members") == 0);
     for (i = 2; i < argc; i++) {
         check(atoi(argv[i]));
     }

@@ -235,6 +235,7 @@ void msp_get_strided(const char *call, const struct msp_context *context, void *
                      size_t block_bytes, size_t block_count, int pe)
 {
     (void)call, (void)context;
+    pe = msp_team_number(&team, pe);
     if (pe != team.pe) {
         tape_fail("PE %d gets of PE %d", team.pe, pe);
     }
@@ -245,11 +246,13 @@ void msp_put_strided(const char *call, const struct msp_context *context, void *
                      const void *source, ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
                      size_t block_bytes, size_t block_count, int pe)
 {
-    struct tape_event event = {
-        .kind = TAPE_PUT, .peer = pe, .bytes = (uint32_t)(block_bytes * block_count)};
+    struct tape_event event = {.kind  = TAPE_PUT,
+                               .peer  = msp_team_number(&team, pe),
+                               .bytes = (uint32_t)(block_bytes * block_count)};
     size_t i;
 
     (void)call, (void)context;
+    pe = event.peer;
     if (pe == team.pe) {
         copy_strided(dest, source, dest_stride_bytes, source_stride_bytes, block_bytes,
                      block_count);
@@ -500,11 +503,29 @@ void tape_rewind(void)
     tape.count = 0;
 }
 
+/* The world from the second host on; then the first one. */
+static struct msp_members *make_members(int missing)
+{
+    struct msp_members *members = msp_members_make(tape.pes);
+    int ahead                   = (missing == 0) ? tape.members : 0;
+    int i;
+
+    if (members == NULL) {
+        abort();
+    }
+    for (i = 0; i < tape.pes; i++) {
+        members->pes[i] = (i + ahead) % tape.pes;
+    }
+    msp_members_sort(members);
+    return members;
+}
+
 void tape_job(int groups, int members, int missing, const char *rule)
 {
     size_t slot_bytes = sizeof(struct msp_control_offsets);
 
     if (msp_control.slots != NULL) {
+        msp_members_release(team.members);
         munmap(msp_control.slots, slot_bytes * (size_t)tape.members);
         msp_groups_free(&team);
         free(tape.first);
@@ -524,6 +545,7 @@ void tape_job(int groups, int members, int missing, const char *rule)
     become(0);
     msp_groups_forget();
     msp_groups_find(&team);
+    team.members = tape.has_members ? make_members(missing) : NULL;
     tape_rewind();
 }
 
@@ -531,12 +553,13 @@ void tape_run(int pe, void (*calls)(struct msp_team *team))
 {
     int turn;
 
-    become(pe);
+    become(msp_members_pe(team.members, pe));
     team = (struct msp_team){.stride  = 1,
                              .size    = tape.pes,
                              .pe      = pe,
                              .is_live = true,
                              .barrier = MSP_BARRIER_MESSAGES,
+                             .members = team.members,
                              .groups  = team.groups};
     msp_groups_make(&team);
     memset(mail_of(&team), 0, sizeof(struct mail));

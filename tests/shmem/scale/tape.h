@@ -44,6 +44,7 @@ struct tape {
     size_t *first;         /* of each PE; of the one that runs, and pes: the end */
     const char *algorithm; /* the first that was chosen; NULL: there was no choice */
     bool has_values;       /* messages carry data */
+    bool has_members;      /* the team has a table: its hosts are in another order */
     char *source;
     char *dest;
     size_t dest_bytes;
