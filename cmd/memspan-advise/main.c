@@ -198,7 +198,9 @@ static int watch(struct profile *profile, char *const *arguments)
 
 static bool write_proposal(const struct profile *profile, FILE *file)
 {
-    (void)ftruncate(fileno(file), 0); /* no pipe or terminal has a length */
+    if (ftruncate(fileno(file), 0) != 0) {
+        errno = 0; /* a pipe or a terminal has no length */
+    }
     report_write(profile, file);
     if (fclose(file) != 0) {
         cli_complain("%s: %s", output, strerror(errno));

@@ -29,11 +29,16 @@ says "$(installed renamed -DMEMSPAN_OSH_PREFIX=my- -DMEMSPAN_OSH_SUFFIX=.memspan
     './bin/my-oshc++.memspan
 ./bin/my-oshcc.memspan
 ./bin/my-oshrun.memspan
+./share/bash-completion/completions/my-oshrun.memspan
 ./share/man/man1/my-oshc++.memspan.1
 ./share/man/man1/my-oshcc.memspan.1
 ./share/man/man1/my-oshrun.memspan.1'
 grep -q '^\.so man1/my-oshcc.memspan.1$' "$scratch/renamed/share/man/man1/my-oshc++.memspan.1" || {
     echo 'the page of oshc++ leads nowhere' >&2
+    exit 1
+}
+grep -q '^complete .* my-oshrun.memspan ' "$scratch/renamed/share/bash-completion/completions/my-oshrun.memspan" || {
+    echo 'bash does not complete my-oshrun.memspan' >&2
     exit 1
 }
 [ "$("$scratch/renamed/bin/my-oshrun.memspan" --pmix=off -n 1 echo runs)" = runs ]
