@@ -91,3 +91,13 @@ if(TARGET memspan-shmem)
   configure_file(cmake/memspan-shmem.pc.in ${PROJECT_BINARY_DIR}/memspan-shmem.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/memspan-shmem.pc DESTINATION ${pc_dir})
 endif()
+
+# `cpack` in the build folder: what is installed as a tarball, which runs where it is unpacked;
+# `cpack --config CPackSourceConfig.cmake`: the sources (a release's are made by cmake/release).
+set(CPACK_GENERATOR TGZ)
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_PACKAGE_FILE_NAME memspan-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_SOURCE_PACKAGE_FILE_NAME memspan-${PROJECT_VERSION})
+set(CPACK_SOURCE_IGNORE_FILES "^${PROJECT_SOURCE_DIR}/(build|dist|[.]git)/")
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)
