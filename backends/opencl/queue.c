@@ -203,8 +203,8 @@ memspan_status_t opencl_platform_quiesce(struct opencl_platform *platform)
 memspan_status_t opencl_queue_create(void *state, int ordinal, void **queue_p)
 {
     struct opencl_device *device;
-    struct opencl_queue *queue;
-    memspan_status_t status = opencl_enter(state, ordinal, &device);
+    struct opencl_queue *queue = NULL;
+    memspan_status_t status    = opencl_enter(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;

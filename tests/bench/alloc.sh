@@ -61,7 +61,7 @@ has svg '(logarithmic; lower is better)'
 has svg 'a quick run: whether it works'
 has svg 'prefers-color-scheme: dark'
 if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 57 * 3 and
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 59 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi

@@ -14,7 +14,8 @@ trap 'rm -rf "$scratch"' EXIT INT TERM
 normal() {
     sed 's|/\*[^*]*\*/||g' | tr 'A-Z\n' 'a-z ' | tr ';' '\n' | sed -E '
         s/__attribute__ *\(\(([^()]|\([^()]*(\([^()]*\))?[^()]*\))*\)\)//g
-        s/\b(extern|const|_noreturn|__extension__|unsigned|signed|struct)\b/ /g
+        s/\bunsigned +(char|short|int|long)\b/\1/g; s/\bunsigned\b/int/g
+        s/\b(extern|const|_noreturn|__extension__|signed|struct)\b/ /g
         s/\b__gfortran_(float|double)_complex\b/\1 _complex/g
         s/\bmemspan_shmem_complexd\b/double _complex/g; s/\bmemspan_shmem_complexf\b/float _complex/g
         s/\blong_double\b/long double/g; s/\blong (long|int)\b/long/g

@@ -2,7 +2,7 @@
 /* SHMEM_TEAM_SHARED has all PEs of this host in the order of the world, also where their numbers
  * are no run with a stride: members, collectives, and teams that are split from it. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 
 enum { PES_MAX = 64 };
 
