@@ -48,32 +48,55 @@ struct outcome {
     char reason[200]; /* of a failure */
 };
 
-/* The first failure of all PEs, or success: PE 0 reads all outcomes and distributes it. */
+enum { OUTCOMES = 64 }; /* that a PE reads at most in a round */
+
+/* Every @p stride-th PE has the outcome of those from its own number to the next such PE's, and
+ * every OUTCOMES-th of these reads those of the others. */
+static memspan_status_t merge_outcomes(const char *key, int stride, struct outcome *outcome)
+{
+    const struct msp_bootstrap *launcher = msp_job.bootstrap;
+    memspan_status_t status              = MEMSPAN_OK;
+    int64_t end                          = msp_job.pe + ((int64_t)stride * OUTCOMES);
+    int64_t pe;
+
+    if (msp_job.pe % stride == 0) {
+        status = launcher->put(key, outcome, sizeof *outcome);
+    }
+    status = (status == MEMSPAN_OK) ? launcher->barrier() : status;
+    end    = (end < msp_job.pe_count) ? end : msp_job.pe_count;
+    for (pe = msp_job.pe + (int64_t)stride;
+         (msp_job.pe % ((int64_t)stride * OUTCOMES) == 0) && (pe < end) && (status == MEMSPAN_OK) &&
+         (outcome->status == MEMSPAN_OK);
+         pe += stride) {
+        size_t size_bytes = sizeof *outcome;
+
+        status = launcher->get((int)pe, key, outcome, &size_bytes);
+    }
+    return status;
+}
+
+/* The first failure of all PEs, or success: PE 0 gets it from the others in rounds, and distributes
+ * it. */
 static memspan_status_t share_outcome(struct outcome *outcome)
 {
     static unsigned step; /* the same in all PEs; launchers keep the values of earlier steps */
     const struct msp_bootstrap *launcher = msp_job.bootstrap;
     size_t size_bytes                    = sizeof *outcome;
-    memspan_status_t status;
-    char own[32];
-    char all[32];
-    int pe;
+    memspan_status_t status              = MEMSPAN_OK;
+    int64_t stride;
+    char key[32];
 
-    snprintf(own, sizeof own, "memspan.step%u", ++step);
-    snprintf(all, sizeof all, "memspan.all%u", step);
-    status = launcher->put(own, outcome, sizeof *outcome);
-    status = (status == MEMSPAN_OK) ? launcher->barrier() : status;
-    for (pe = 1; (msp_job.pe == 0) && (pe < msp_job.pe_count) && (status == MEMSPAN_OK) &&
-                 (outcome->status == MEMSPAN_OK);
-         pe++) {
-        size_bytes = sizeof *outcome;
-        status     = launcher->get(pe, own, outcome, &size_bytes);
+    step++;
+    for (stride = 1; (stride < msp_job.pe_count) && (status == MEMSPAN_OK); stride *= OUTCOMES) {
+        snprintf(key, sizeof key, "memspan.step%u.%d", step, (int)stride);
+        status = merge_outcomes(key, (int)stride, outcome);
     }
+    snprintf(key, sizeof key, "memspan.all%u", step);
     if ((msp_job.pe == 0) && (status == MEMSPAN_OK)) {
-        status = launcher->put(all, outcome, sizeof *outcome);
+        status = launcher->put(key, outcome, sizeof *outcome);
     }
     status = (status == MEMSPAN_OK) ? launcher->barrier() : status;
-    return (status == MEMSPAN_OK) ? launcher->get(0, all, outcome, &size_bytes) : status;
+    return (status == MEMSPAN_OK) ? launcher->get(0, key, outcome, &size_bytes) : status;
 }
 
 memspan_status_t msp_job_settle(memspan_status_t mine)
