@@ -7,6 +7,7 @@
  *     table              the same at 1,000, 10,000 and 100,000; prints the rows of shmem/SCALE.md
  *     turns              long sequences of calls: no inbox is sent to while it may be in use
  *     limits             jobs and parts of many sizes: nothing is sent beyond an inbox
+ *     record [CALL PES]  the calls that simgrid.sh replays; messages and waits of one, and its time
  *     wrong              one message of each collective is recorded wrong: that must be found
  */
 
@@ -292,6 +293,41 @@ static void print_table(void)
     }
 }
 
+/* ---- for other replays ---- */
+
+static int list_calls(void)
+{
+    int i;
+
+    for (i = 0; i < call_count; i++) {
+        if (!calls[i].is_wide) {
+            printf("%d|%s%s%s, %zu B\n", i, calls[i].name, (*calls[i].rule != '\0') ? ", " : "",
+                   calls[i].rule, calls[i].bytes);
+        }
+    }
+    return 0;
+}
+
+/* PE, whether it waits, peer, bytes, flag, messages waited for, exchange. */
+static int record_call(int number, int pes)
+{
+    struct row row = run_call(&calls[number], pes, 1, 0);
+    size_t i;
+    int pe;
+
+    for (pe = 0; row.is_possible && (pe < pes); pe++) {
+        for (i = tape.first[pe]; i < tape.first[pe + 1]; i++) {
+            const struct tape_event *event = &tape.events[i];
+            bool waits                     = (event->kind == TAPE_AWAIT);
+
+            printf("%d %d %d %u %d %u %u\n", pe, waits ? 1 : 0, event->peer, event->bytes,
+                   event->flag, tape_flag_adds(event->flag) ? event->value : 1, event->number);
+        }
+    }
+    printf("us %.1f\n", row.result.us);
+    return row.is_possible ? tape.failures : 1;
+}
+
 /* ---- sequences ---- */
 
 static void run_sequence(struct msp_team *team)
@@ -502,6 +538,9 @@ int main(int argc, char **argv)
     const char *mode = (argc > 1) ? argv[1] : "";
     int i;
 
+    if (strcmp(mode, "record") == 0) {
+        return (argc > 3) ? record_call(atoi(argv[2]), atoi(argv[3])) : list_calls();
+    }
     has_all_values   = (strcmp(mode, "values") == 0);
     tape.has_members = (strcmp(mode, "members") == 0);
     for (i = 2; i < argc; i++) {
