@@ -38,12 +38,21 @@ memspan_status_t emu_event_record(void *state, int ordinal, void *opaque, void *
 memspan_status_t emu_event_wait(void *state, int ordinal, void *queue, void *opaque)
 {
     const struct emu_event *event = opaque;
+    struct emu *emu               = state;
     struct emu_device *device;
+    struct emu_queue *waiter;
     memspan_status_t status = emu_enter(state, ordinal, &device);
 
-    (void)queue;
     if (status != MEMSPAN_OK) {
         return status;
+    }
+    if (event->device == device) {
+        /* The device keeps the order; copies by the calling thread wait for what counts as the
+         * queue's own. */
+        pthread_mutex_lock(&emu->lock);
+        waiter            = emu_queue_get(device, queue);
+        waiter->submitted = (waiter->submitted < event->number) ? event->number : waiter->submitted;
+        pthread_mutex_unlock(&emu->lock);
     }
     return ((event->device == device) || emu_process_is_done(event->device, event->number))
                ? MEMSPAN_OK
