@@ -164,7 +164,13 @@ static const struct bench_drawing drawing = {
                .x_title  = "operation",
                .y_title  = "time, ns"}};
 
+bool rma_osu;
+
 static const struct cli_option options[] = {
+    {.names = "--osu",
+     .form  = CLI_SET,
+     .value = &rma_osu,
+     .help  = "rows by size also as tables of the OSU micro-benchmarks' form"},
     {.names = "--peer",
      .form  = CLI_TEXTS,
      .value = &rma_more,

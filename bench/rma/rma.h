@@ -129,6 +129,10 @@ bool rma_print_network_targets(const struct bench_run *run);
 
 void rma_print_peers(const struct bench_run *run);
 
+/* --osu: a row by size as tables of size and value, one for each peer. Other rows: nothing. */
+extern bool rma_osu;
+void rma_print_osu(const struct bench_run *run, size_t row, unsigned placement);
+
 extern const struct bench_suite rma_suite;
 
 #endif /* MEMSPAN_BENCH_RMA_H */

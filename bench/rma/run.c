@@ -150,6 +150,9 @@ void rma_measure(struct bench_run *run)
         for (size_t row = 0; row < RMA_ROW_COUNT; row++) {
             if (bench_run_has(run, row, placement)) {
                 bench_run_print_row(run, row, placement);
+                if (rma_osu) {
+                    rma_print_osu(run, row, placement);
+                }
             }
         }
     }

@@ -136,10 +136,13 @@ chmod +x "$folder/bin/raw" "$folder/bin/start"
 printf 'printf "row put\\nput-8 11 11\\nput-8k 111 120\\nrow put-sizes\\nput-size-4096 1 1\\n"\n' >"$folder/memspan"
 cp "$folder/memspan" "$folder/memspan-two"
 sed -i 's/put-8 11 11/put-8 9 9/' "$folder/memspan-two"
-with 0 --rounds 1 --rows put,put-sizes,start --placement apart --targets --csv "$folder/csv" \
+with 0 --rounds 1 --rows put,put-sizes,start --placement apart --osu --targets --csv "$folder/csv" \
     --peers memspan,memspan-two,raw-two,raw-one,quick --beside "raw-one=$folder/bin/raw,$folder/bin/start" \
     --beside "raw-two=$folder/bin/raw,$folder/bin/start" \
     --peer "memspan-two=$folder/bin/compiler memspan-two,$launcher"
+has out '^# OpenSHMEM put-sizes.*: raw-one Network 1.0$'
+has out '^# Size  *Latency (us)$'
+has out '^4096  *1\.50$'
 has out '^# peer  *raw-one  *Network 1.0$'
 has out 'memspan / raw-one  *memspan-two / raw-two$'
 has out '^4096  *us  *1 (1) .* 1  *1$'
