@@ -20,7 +20,7 @@ install(DIRECTORY include/memspan DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 if(TARGET memspan-shmem)
   install(TARGETS memspan-shmem EXPORT memspan-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/lib/libsma.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES include/shmem.h include/shmemx.h include/pshmem.h
+  install(FILES include/shmem.h include/shmemx.h include/shmemx_device.h include/pshmem.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY include/shmem include/mpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()

@@ -399,6 +399,23 @@ MEMSPAN_API int shmemx_handler_add(shmemx_handler_t handler, void *data, int *id
  * an argument is wrong. */
 MEMSPAN_API void shmemx_call(shmem_ctx_t ctx, int id, const void *payload, size_t size, int pe);
 
+/* --------------------------------------------------------------------- inside kernels */
+
+/** const shmemx_device_view_t * of <shmemx_device.h>. */
+typedef const struct shmemx_device_view *shmemx_device_handle_t;
+
+/** Make a view of the job for the kernels of @p device (MEMSPAN_HOST, or Memspan's number), which
+ * <shmemx_device.h> uses, and start the thread that executes their requests. Local. The view has
+ * the segments of the time; those made later are reached by requests. It is the library's, and
+ * valid until shmemx_device_close() or shmem_finalize(). Any thread.
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED (its kernels do not load
+ * and store the host's memory), MEMSPAN_ERR_LIMIT (16 views are open, no context or thread),
+ * MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_CONFIG. */
+MEMSPAN_API int shmemx_device_open(int device, shmemx_device_handle_t *view);
+/** Execute the requests that are left, and end the view. No kernel uses it any more.
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no view that is open). */
+MEMSPAN_API int shmemx_device_close(shmemx_device_handle_t view);
+
 /* ---------------------------------------------------------------------------------- other */
 
 /** For shmem_malloc_with_hints(). The first: no barrier, as shmemx_partition_malloc_nosync(). The

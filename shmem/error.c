@@ -3,6 +3,7 @@
 
 #include "shmem/error.h"
 #include "shmem/control/memory.h"
+#include "shmem/device/device.h"
 #include "shmem/job.h"
 #include "shmem/option.h"
 #include <errno.h>
@@ -162,6 +163,7 @@ void msp_fatal(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    msp_device_fail();
     ignore_broken_pipe();
     msp_flush();
     if (msp_host_claim_report()) {

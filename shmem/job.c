@@ -17,6 +17,7 @@
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
+#include "shmem/device/device.h"
 #include "shmem/option.h"
 #include "shmem/partition/partition.h"
 #include "shmem/partition/placement.h"
@@ -459,6 +460,7 @@ void msp_job_finalize(void)
         } else {
             /* The job team's: PEs that are not at the end do not take it for a barrier of theirs.
              */
+            msp_device_close_all();
             msp_quiet(msp_context_default());
             atomic_store(&msp_doorbells.by_index[msp_job.local_index].is_finalizing, 1);
             msp_collective_sync(msp_team_job());

@@ -174,7 +174,7 @@ class Module:
     def alias(self, alias):
         if alias.is_function:
             self.types.functions.add(alias.name)
-        elif alias.is_struct and alias.stars == 1 and not alias.const:
+        elif alias.is_struct and alias.stars == 1:
             self.types.handles.add(alias.name)
             self.handles.append(alias.name)
         else:

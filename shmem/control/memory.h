@@ -27,7 +27,8 @@ enum {
     X(INBOX, (size_t)MSP_TEAM_MAX *MSP_TEAM_INBOX_BYTES) /* collective/ */                         \
     X(CALL, (size_t)33 << 20)  /* transport/call_inbox.c: calls of handlers */                     \
     X(OWNER, (size_t)4 << 20)  /* transport/owner.c: requests for memory that is not mapped */     \
-    X(STAGE, (size_t)32 << 20) /* network/stage.c: data of other hosts for memory of devices */
+    X(STAGE, (size_t)32 << 20) /* network/stage.c: data of other hosts for memory of devices */    \
+    X(DEVICE, (size_t)4096)    /* device/view.c: barriers of kernels */
 
 struct msp_control_offsets {
 #define AREA_MEMBER(area, size_bytes) char area[size_bytes];

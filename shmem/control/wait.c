@@ -9,6 +9,7 @@
 
 #include "shmem/control/wait.h"
 #include "shmem/bootstrap.h"
+#include "shmem/device/device.h"
 #include "shmem/option.h"
 #include "shmem/transport/call.h"
 #include "shmem/transport/peer.h"
@@ -155,7 +156,8 @@ static void look_for_a_deadlock(struct msp_waiter *waiter)
         struct msp_doorbell *doorbell = &msp_doorbells.by_index[i];
 
         all_sleep =
-            (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
+            (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0) &&
+            !msp_device_is_open(i);
         ending = (atomic_load(&doorbell->is_finalizing) != 0) ? i : ending;
     }
     waiter->deadlocks = (all_sleep && (ending >= 0)) ? (waiter->deadlocks + 1) : 0;
@@ -249,7 +251,7 @@ uint64_t msp_wait_state(int local_index)
         (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
 
     if (!sleeps_now || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE) ||
-        msp_job_has_device_memory()) {
+        msp_job_has_device_memory() || msp_device_is_open(local_index)) {
         return 0;
     }
     return (((uint64_t)atomic_load(&doorbell->sleeps) + 1) << 1) |

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_DEVICE_VIEW_H
+#define MEMSPAN_SHMEM_DEVICE_VIEW_H
+
+/** @file device_view.h
+ * The view that a device has of a job, and the queues of requests in it. Included by
+ * <shmemx_device.h>; programs use the operations there. Freestanding C and C++.
+ *
+ * A view is one block of memory without pointers into itself: parts are found by their distance
+ * from its start. The host makes it (shmemx_device_open()); devices read it.
+ *
+ * A queue has a power of two of cells, used in the order of tickets. Tickets count in steps of 4,
+ * and the turn of a cell is the state of its ticket:
+ *
+ *     turn == ticket               free for the thread that drew the ticket
+ *     turn == ticket + 1           requested: the host executes a queue in the order of tickets
+ *     turn == ticket + 2           executed, with a reply that its thread takes
+ *     turn == ticket + 4 * cells   free for the next ticket
+ *
+ * A thread waits for its cell, so a full queue loses nothing. Every store of a turn is a release,
+ * every load an acquire: cell, data and reply belong to the side whose turn it is. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- one source for several languages and processors ---- */
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#define SHMEMX_DEVICE_FUNCTION static inline __host__ __device__ __attribute__((unused))
+#else
+#define SHMEMX_DEVICE_FUNCTION static inline __attribute__((unused))
+#endif
+
+#if defined(__AMDGCN__) || defined(__NVPTX__) || defined(__SPIR__) || defined(__SPIRV__) ||        \
+    defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define SHMEMX_DEVICE_IS_GPU 1
+#else
+#define SHMEMX_DEVICE_IS_GPU 0
+#endif
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+#if defined(_OPENMP)
+#pragma omp declare target
+#endif
+
+/* Compilers before Clang 20 cannot select the fences of C for NVPTX. */
+#if defined(__NVPTX__) && defined(__clang__)
+#define SHMEMX_DEVICE_ORDER(order) __nvvm_membar_sys()
+#else
+#define SHMEMX_DEVICE_ORDER(order) __atomic_thread_fence(order)
+#endif
+
+/* The checker of the protocol (tests/shmem/device) defines these itself. Some compilers cannot
+ * select ordered loads and stores for NVPTX: relaxed ones and fences there, at system scope. */
+#ifndef SHMEMX_DEVICE_LOAD_ACQUIRE
+#if defined(__NVPTX__)
+#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD)                                                         \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_load_##WORD(const WORD *word)                        \
+    {                                                                                              \
+        WORD value = __atomic_load_n(word, __ATOMIC_RELAXED);                                      \
+        SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);                                                     \
+        return value;                                                                              \
+    }                                                                                              \
+    SHMEMX_DEVICE_FUNCTION void shmemx_device_store_##WORD(WORD *word, WORD value)                 \
+    {                                                                                              \
+        SHMEMX_DEVICE_ORDER(__ATOMIC_RELEASE);                                                     \
+        __atomic_store_n(word, value, __ATOMIC_RELAXED);                                           \
+    }
+#else
+#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD)                                                         \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_load_##WORD(const WORD *word)                        \
+    {                                                                                              \
+        return __atomic_load_n(word, __ATOMIC_ACQUIRE);                                            \
+    }                                                                                              \
+    SHMEMX_DEVICE_FUNCTION void shmemx_device_store_##WORD(WORD *word, WORD value)                 \
+    {                                                                                              \
+        __atomic_store_n(word, value, __ATOMIC_RELEASE);                                           \
+    }
+#endif
+SHMEMX_DEVICE_DEFINE_ORDERED(uint32_t)
+SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t)
+#define SHMEMX_DEVICE_LOAD_ACQUIRE(word)         shmemx_device_load_uint64_t(word)
+#define SHMEMX_DEVICE_STORE_RELEASE(word, value) shmemx_device_store_uint64_t((word), (value))
+#define SHMEMX_DEVICE_LOAD_RELAXED(word)         __atomic_load_n((word), __ATOMIC_RELAXED)
+#define SHMEMX_DEVICE_DRAW(word, value)          __atomic_fetch_add((word), (value), __ATOMIC_RELAXED)
+#define SHMEMX_DEVICE_FILL(member, value)        ((member) = (value))
+#define SHMEMX_DEVICE_TAKE(member)               (member)
+#define SHMEMX_DEVICE_POLL(view, polls)          shmemx_device_poll((view), (polls))
+#endif
+
+/* ---- the view ---- */
+
+#define SHMEMX_DEVICE_VIEW_VERSION 1
+#define SHMEMX_DEVICE_STEP         4u      /* of tickets */
+#define SHMEMX_DEVICE_PIECE_BYTES  8192u   /* of data of a request */
+#define SHMEMX_DEVICE_RAW          0xffffu /* for a segment: the address itself */
+
+/** What the host executes for a device. */
+enum shmemx_device_operation {
+    SHMEMX_DEVICE_PUT = 1,
+    SHMEMX_DEVICE_GET,
+    SHMEMX_DEVICE_FETCH,
+    SHMEMX_DEVICE_SET,
+    SHMEMX_DEVICE_SWAP,
+    SHMEMX_DEVICE_COMPARE_SWAP,
+    SHMEMX_DEVICE_ADD,
+    SHMEMX_DEVICE_AND,
+    SHMEMX_DEVICE_OR,
+    SHMEMX_DEVICE_XOR,
+    SHMEMX_DEVICE_SIGNAL_SET, /* behind all requests before it to that PE */
+    SHMEMX_DEVICE_SIGNAL_ADD,
+    SHMEMX_DEVICE_FENCE,
+    SHMEMX_DEVICE_QUIET,
+    SHMEMX_DEVICE_NOTIFY,          /* a PE that sleeps: memory of its was stored to directly */
+    SHMEMX_DEVICE_REPLIES = 0x100, /* a bit: the thread takes a reply */
+};
+
+/** One request: a cache line. */
+typedef struct shmemx_device_cell {
+    uint64_t turn;
+    uint32_t operation;
+    int32_t pe;
+    uint64_t where; /* segment << 48 | offset */
+    uint64_t size_bytes;
+    uint64_t value; /* of at most 8 bytes; the reply */
+    uint64_t condition;
+    uint64_t spare[2];
+} shmemx_device_cell_t;
+
+/** Cells follow it, then their data, a piece for each. */
+typedef struct shmemx_device_queue {
+    uint64_t next; /* ticket to draw */
+    uint64_t spare1[7];
+    uint64_t ordered;  /* tickets below it are before a fence of the host */
+    uint64_t complete; /* tickets below it are complete */
+    uint64_t spare2[6];
+    uint32_t cell_count;
+    uint32_t spare3[15];
+} shmemx_device_queue_t;
+
+/** Symmetric memory. */
+typedef struct shmemx_device_segment {
+    uint64_t base; /* of this PE's copy */
+    uint64_t size_bytes;
+    /** Where reach_others: the PE with place i has its copy at address + to_window + i * stride. */
+    uint64_t to_window;
+    uint64_t stride_bytes;
+    uint32_t reach_own;    /* the device loads and stores this PE's copy */
+    uint32_t reach_others; /* and those of the PEs that have a place */
+    uint32_t number;
+    uint32_t spare;
+} shmemx_device_segment_t;
+
+typedef struct shmemx_device_view {
+    uint32_t version;
+    int32_t device; /* as it was opened */
+    int32_t my_pe;
+    int32_t n_pes;
+    uint32_t segment_count;
+    uint32_t queue_count;
+    uint64_t segments_at; /* distances from the start of the view */
+    uint64_t places_at;   /* int32_t for each PE: its place; -1: it has none */
+    uint64_t queues_at;
+    uint64_t queue_bytes; /* from one queue to the next */
+    uint64_t barrier;     /* address of this PE's words of device barriers, symmetric */
+    uint64_t sleepers;    /* address of the count of sleepers of the PE with place 0; 0: none */
+    uint64_t sleepers_stride_bytes;
+    uint64_t spare1[4];
+    /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
+    uint64_t failed;
+    uint64_t spare2[7];
+    uint32_t is_asleep;  /* the host's thread, on this word */
+    uint32_t has_waited; /* a kernel did, since the host looked for failed peers */
+    uint32_t spare3[14];
+} shmemx_device_view_t;
+
+/* ---- waiting ---- */
+
+#if defined(__linux__) && defined(__x86_64__) && !SHMEMX_DEVICE_IS_GPU
+#define SHMEMX_DEVICE_HAS_KERNEL 1
+SHMEMX_DEVICE_FUNCTION void shmemx_device_syscall(long number, const void *first, long second,
+                                                  long third)
+{
+    long result = number;
+
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(first), "S"(second), "d"(third)
+                     : "rcx", "r11", "memory");
+}
+SHMEMX_DEVICE_FUNCTION void shmemx_device_yield(void)
+{
+    shmemx_device_syscall(24, NULL, 0, 0); /* sched_yield */
+}
+SHMEMX_DEVICE_FUNCTION void shmemx_device_wake_host(uint32_t *word)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) != 0) {
+        __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+        shmemx_device_syscall(202, word, 1 | 128, 1); /* futex, FUTEX_WAKE_PRIVATE */
+    }
+}
+#else
+/* The host's thread looks at the queues by itself. */
+#define SHMEMX_DEVICE_HAS_KERNEL 0
+SHMEMX_DEVICE_FUNCTION void shmemx_device_yield(void)
+{
+}
+SHMEMX_DEVICE_FUNCTION void shmemx_device_wake_host(uint32_t *word)
+{
+    (void)word;
+}
+#endif
+
+/** 1 when a peer has failed: the kernel should end, operations do nothing any more. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_failed(const shmemx_device_view_t *view)
+{
+    return SHMEMX_DEVICE_LOAD_RELAXED(&view->failed) != 0;
+}
+
+/* Between two polls; 1 when the wait is in vain. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, unsigned *polls)
+{
+    enum { POLLS_BEFORE_YIELD = 256, POLLS_A_LOOK = 32 };
+
+    if (++*polls >= POLLS_BEFORE_YIELD) {
+        shmemx_device_yield();
+    }
+#if defined(__x86_64__) && !SHMEMX_DEVICE_IS_GPU
+    __builtin_ia32_pause();
+#endif
+    if (*polls % POLLS_A_LOOK != 0) {
+        return 0;
+    }
+    if (__atomic_load_n(&view->has_waited, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n((uint32_t *)(uintptr_t)&view->has_waited, 1, __ATOMIC_RELAXED);
+    }
+    return shmemx_device_failed(view);
+}
+
+/* 0 when the turn of the cell has come, 1 when a peer has failed. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_await_turn(const shmemx_device_view_t *view,
+                                                    const shmemx_device_cell_t *cell, uint64_t turn)
+{
+    unsigned polls = 0;
+
+    while (SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) != turn) {
+        if (SHMEMX_DEVICE_POLL(view, &polls)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- queues: both sides ---- */
+
+SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *shmemx_device_cell_of(shmemx_device_queue_t *queue,
+                                                                   uint64_t ticket)
+{
+    shmemx_device_cell_t *cells = (shmemx_device_cell_t *)(void *)(queue + 1);
+
+    return &cells[(ticket / SHMEMX_DEVICE_STEP) & (queue->cell_count - 1)];
+}
+
+SHMEMX_DEVICE_FUNCTION char *shmemx_device_data_of(shmemx_device_queue_t *queue, uint64_t ticket)
+{
+    shmemx_device_cell_t *cells = (shmemx_device_cell_t *)(void *)(queue + 1);
+    uint64_t at                 = (ticket / SHMEMX_DEVICE_STEP) & (queue->cell_count - 1);
+
+    return (char *)(void *)(cells + queue->cell_count) + (at * SHMEMX_DEVICE_PIECE_BYTES);
+}
+
+SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_lap(const shmemx_device_queue_t *queue)
+{
+    return (uint64_t)queue->cell_count * SHMEMX_DEVICE_STEP;
+}
+
+/* A ticket whose cell is free for this thread; NULL: a peer has failed. */
+SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *shmemx_device_claim(const shmemx_device_view_t *view,
+                                                                 shmemx_device_queue_t *queue,
+                                                                 uint64_t *ticket_p)
+{
+    uint64_t ticket            = SHMEMX_DEVICE_DRAW(&queue->next, (uint64_t)SHMEMX_DEVICE_STEP);
+    shmemx_device_cell_t *cell = shmemx_device_cell_of(queue, ticket);
+
+    *ticket_p = ticket;
+    return shmemx_device_await_turn(view, cell, ticket) ? NULL : cell;
+}
+
+/* The host may execute it. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_post(shmemx_device_cell_t *cell, uint64_t ticket)
+{
+    SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + 1);
+}
+
+/* The reply is taken: the next lap's thread may have the cell. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_release(shmemx_device_queue_t *queue,
+                                                  shmemx_device_cell_t *cell, uint64_t ticket)
+{
+    SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + shmemx_device_lap(queue));
+}
+
+SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *view,
+                                                 shmemx_device_cell_t *cell, uint64_t ticket)
+{
+    shmemx_device_post(cell, ticket);
+    shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
+}
+
+/* Ask for one operation on a word, or for order; the reply, 0 without one. */
+SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_ask(const shmemx_device_view_t *view,
+                                                  shmemx_device_queue_t *queue, uint32_t operation,
+                                                  uint64_t where, size_t size_bytes, uint64_t value,
+                                                  uint64_t condition, int pe)
+{
+    uint64_t ticket;
+    uint64_t reply             = 0;
+    shmemx_device_cell_t *cell = shmemx_device_claim(view, queue, &ticket);
+
+    if (cell == NULL) {
+        return 0;
+    }
+    cell->operation  = operation;
+    cell->pe         = pe;
+    cell->where      = where;
+    cell->size_bytes = size_bytes;
+    cell->condition  = condition;
+    SHMEMX_DEVICE_FILL(cell->value, value);
+    shmemx_device_submit(view, cell, ticket);
+    if ((operation & SHMEMX_DEVICE_REPLIES) != 0) {
+        if (shmemx_device_await_turn(view, cell, ticket + 2)) {
+            return 0;
+        }
+        reply = SHMEMX_DEVICE_TAKE(cell->value);
+        shmemx_device_release(queue, cell, ticket); /* the reply is taken */
+    }
+    return reply;
+}
+
+/* Of the host: whether the request of that ticket is there. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_is_requested(const shmemx_device_cell_t *cell,
+                                                      uint64_t ticket)
+{
+    return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) == ticket + 1;
+}
+
+/* Of the host: it is executed. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_answer(shmemx_device_queue_t *queue,
+                                                 shmemx_device_cell_t *cell, uint64_t ticket)
+{
+    if ((SHMEMX_DEVICE_TAKE(cell->operation) & SHMEMX_DEVICE_REPLIES) != 0) {
+        SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + 2);
+    } else {
+        shmemx_device_release(queue, cell, ticket);
+    }
+}
+
+#if defined(_OPENMP)
+#pragma omp end declare target
+#endif
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* MEMSPAN_SHMEM_DEVICE_VIEW_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_DEVICE_DEVICE_H
+#define MEMSPAN_SHMEM_DEVICE_DEVICE_H
+
+/* OpenSHMEM inside kernels: the views that devices have of the job (include/shmem/device_view.h),
+ * and the threads that execute their requests, one for each view.
+ *
+ * Threads: views are opened and closed under one lock; everything else is the view's own thread's,
+ * or atomic. */
+
+#include "shmem/context.h"
+#include "shmem/control/memory.h"
+#include <pthread.h>
+#include <shmem/device_view.h>
+
+enum {
+    MSP_DEVICE_MAX           = 16,  /* views open at once */
+    MSP_DEVICE_QUEUES        = 4,   /* in a view */
+    MSP_DEVICE_CELLS         = 128, /* in a queue */
+    MSP_DEVICE_BARRIER_WORDS = 40,
+};
+
+/* In the control memory's slot of each PE. */
+struct msp_device_words {
+    uint64_t barrier[MSP_DEVICE_BARRIER_WORDS]; /* rounds, then the number of the last one */
+    atomic_uint open_count;                     /* views: kernels of that PE may run */
+};
+
+struct msp_device {
+    shmemx_device_view_t *view; /* NULL: not open */
+    size_t size_bytes;
+    atomic_bool is_claimed; /* a thread serves it */
+    atomic_bool ends;
+    bool is_slow; /* the device cannot wake the thread */
+    pthread_t thread;
+    void *context;
+    uint64_t tickets[MSP_DEVICE_QUEUES]; /* the next to execute */
+};
+
+/* The view with its tables, for a device that loads and stores the host's memory. */
+memspan_status_t msp_device_open(int device, const struct shmemx_device_view **view_p);
+/* Its requests are executed first. No kernel uses it any more. */
+memspan_status_t msp_device_close(const struct shmemx_device_view *view);
+void msp_device_close_all(void);
+
+/* The job ends: kernels that wait stop. Any thread, also one that holds locks. */
+void msp_device_fail(void) __attribute__((cold));
+
+/* Kernels of the PE with that local index may run: it is not idle, whatever its threads do. */
+bool msp_device_is_open(int local_index);
+
+/* ---- service.c ---- */
+
+memspan_status_t msp_device_service_start(struct msp_device *device);
+void msp_device_service_stop(struct msp_device *device);
+
+/* The one that no thread serves yet; NULL: there is none. */
+struct msp_device *msp_device_claim(void);
+
+#endif /* MEMSPAN_SHMEM_DEVICE_DEVICE_H */

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* service.c: the thread that executes a view's requests, on a context of its own.
+ *
+ * Each queue is executed in the order of its tickets. Requests with replies from other PEs (gets,
+ * fetching atomics) are started, and answered together: one quiet completes all of them that were
+ * there at the same time. Without requests the thread polls, then sleeps on the view's word, which
+ * devices that can call the kernel's futex wake; for others it sleeps shortly. It also looks for
+ * failed peers while a kernel waits. */
+
+#include "shmem/bootstrap.h"
+#include "shmem/control/wait.h"
+#include "shmem/device/device.h"
+#include "shmem/job.h"
+#include "shmem/transport/atomic.h"
+#include "shmem/transport/order.h"
+#include "shmem/transport/own.h"
+#include "shmem/transport/peer.h"
+#include "shmem/transport/rma.h"
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPINS    = 2000, /* rounds over the queues before it sleeps */
+    DEFERRED = 64,   /* replies that one quiet completes, at most */
+    WATCH_MS = 125,
+    SLOW_MS  = 1, /* of sleep, where the device cannot wake the thread */
+};
+
+static const char call[] = "an OpenSHMEM operation of a kernel";
+
+/* Requests of one queue that are started and not answered. */
+struct batch {
+    shmemx_device_queue_t *queue;
+    uint64_t tickets[DEFERRED];
+    unsigned count;
+};
+
+static shmemx_device_queue_t *queue_of(const struct msp_device *device, uint32_t index)
+{
+    return (void *)((char *)device->view + device->view->queues_at +
+                    (index * device->view->queue_bytes));
+}
+
+/* ---- execution ---- */
+
+/* The order of msp_atomic; -1: no atomic operation. */
+static int atomic_of(uint32_t operation)
+{
+    switch (operation) {
+    case SHMEMX_DEVICE_FETCH:
+        return MSP_ATOMIC_FETCH;
+    case SHMEMX_DEVICE_SET:
+    case SHMEMX_DEVICE_SIGNAL_SET:
+        return MSP_ATOMIC_SET;
+    case SHMEMX_DEVICE_SWAP:
+        return MSP_ATOMIC_SWAP;
+    case SHMEMX_DEVICE_COMPARE_SWAP:
+        return MSP_ATOMIC_COMPARE_SWAP;
+    case SHMEMX_DEVICE_ADD:
+    case SHMEMX_DEVICE_SIGNAL_ADD:
+        return MSP_ATOMIC_ADD;
+    case SHMEMX_DEVICE_AND:
+        return MSP_ATOMIC_AND;
+    case SHMEMX_DEVICE_OR:
+        return MSP_ATOMIC_OR;
+    case SHMEMX_DEVICE_XOR:
+        return MSP_ATOMIC_XOR;
+    default:
+        return -1;
+    }
+}
+
+static char *address_of(uint64_t where)
+{
+    unsigned number = (unsigned)(where >> 48);
+    uint64_t offset = where & (((uint64_t)1 << 48) - 1);
+
+    if (number == SHMEMX_DEVICE_RAW) {
+        return (char *)(uintptr_t)offset;
+    }
+    if (number >= MSP_SEGMENT_MAX) {
+        msp_fatal("%s: there is no segment %u", call, number);
+    }
+    return msp_segments[number].base + offset;
+}
+
+/* Of a barrier of devices: a word of another PE's control memory. */
+static void store_word(const shmemx_device_cell_t *cell)
+{
+    uint64_t offset =
+        (cell->where & (((uint64_t)1 << 48) - 1)) + offsetof(struct msp_control_offsets, DEVICE);
+    struct msp_target target = msp_target_at(call, MSP_SEGMENT_CONTROL, offset, cell->pe);
+
+    msp_target_store(&target, cell->value);
+}
+
+static void execute_atomic(const struct msp_context *context, shmemx_device_cell_t *cell,
+                           enum msp_atomic operation, char *to)
+{
+    uint64_t *fetch = ((cell->operation & SHMEMX_DEVICE_REPLIES) != 0) ? &cell->value : NULL;
+    uint64_t value  = cell->value;
+    unsigned index;
+    void *near = msp_peer_resolve(to, cell->size_bytes, cell->pe, &index);
+
+    if (near == NULL) {
+        cell->value = 0;
+        msp_atomic_post_slow(call, context, operation, to, cell->size_bytes, value, cell->condition,
+                             cell->pe, fetch);
+        return;
+    }
+    value = msp_atomic_near(operation, near, index, to, cell->size_bytes, value, cell->condition);
+    if (fetch != NULL) {
+        *fetch = value;
+    }
+}
+
+/* Start it. */
+static void execute(const struct msp_context *context, shmemx_device_cell_t *cell, char *data)
+{
+    uint32_t operation = cell->operation & ~(uint32_t)SHMEMX_DEVICE_REPLIES;
+    char *to;
+
+    if ((operation == SHMEMX_DEVICE_SET) && (cell->where >> 48 == MSP_SEGMENT_CONTROL)) {
+        store_word(cell);
+        return;
+    }
+    to = address_of(cell->where);
+    if (operation == SHMEMX_DEVICE_PUT) {
+        msp_put(call, context, to, data, cell->size_bytes, cell->pe, 0);
+    } else if (operation == SHMEMX_DEVICE_GET) {
+        msp_get(call, context, data, to, cell->size_bytes, cell->pe, MSP_OP_NONBLOCKING);
+    } else if (operation == SHMEMX_DEVICE_NOTIFY) {
+        msp_peer_notify((unsigned)msp_job_local_index(cell->pe), to, cell->size_bytes);
+    } else if (atomic_of(operation) >= 0) {
+        if ((operation == SHMEMX_DEVICE_SIGNAL_SET) || (operation == SHMEMX_DEVICE_SIGNAL_ADD)) {
+            msp_fence(context);
+        }
+        execute_atomic(context, cell, (enum msp_atomic)atomic_of(operation), to);
+    } else {
+        msp_fatal("%s: there is no operation %u", call, operation);
+    }
+}
+
+/* All that was started is complete. */
+static void complete(const struct msp_context *context, struct batch *batch, uint64_t ticket)
+{
+    unsigned i;
+
+    msp_quiet(context);
+    __atomic_store_n(&batch->queue->ordered, ticket, __ATOMIC_RELEASE);
+    __atomic_store_n(&batch->queue->complete, ticket, __ATOMIC_RELEASE);
+    for (i = 0; i < batch->count; i++) {
+        shmemx_device_answer(batch->queue, shmemx_device_cell_of(batch->queue, batch->tickets[i]),
+                             batch->tickets[i]);
+    }
+    batch->count = 0;
+}
+
+/* One request; its cell is answered, or joins the batch. */
+static void serve(const struct msp_context *context, struct batch *batch, uint64_t ticket)
+{
+    shmemx_device_queue_t *queue = batch->queue;
+    shmemx_device_cell_t *cell   = shmemx_device_cell_of(queue, ticket);
+
+    if (cell->operation == (SHMEMX_DEVICE_FENCE | SHMEMX_DEVICE_REPLIES)) {
+        msp_fence(context);
+        __atomic_store_n(&queue->ordered, ticket + SHMEMX_DEVICE_STEP, __ATOMIC_RELEASE);
+        shmemx_device_answer(queue, cell, ticket);
+        return;
+    }
+    if (cell->operation == (SHMEMX_DEVICE_QUIET | SHMEMX_DEVICE_REPLIES)) {
+        complete(context, batch, ticket + SHMEMX_DEVICE_STEP);
+        shmemx_device_answer(queue, cell, ticket);
+        return;
+    }
+    execute(context, cell, shmemx_device_data_of(queue, ticket));
+    if ((cell->operation & SHMEMX_DEVICE_REPLIES) == 0) {
+        shmemx_device_answer(queue, cell, ticket);
+        return;
+    }
+    batch->tickets[batch->count++] = ticket;
+    if (batch->count == DEFERRED) {
+        complete(context, batch, ticket + SHMEMX_DEVICE_STEP);
+    }
+}
+
+/* All that is there, of one queue; other queues follow after a lap at most. */
+static bool serve_queue(struct msp_device *device, uint32_t index)
+{
+    const struct msp_context *context = msp_context_of(device->context);
+    uint64_t ticket                   = device->tickets[index];
+    struct batch batch                = {.queue = queue_of(device, index)};
+    uint64_t first                    = ticket;
+    uint64_t last                     = ticket + shmemx_device_lap(batch.queue);
+
+    while ((ticket < last) &&
+           shmemx_device_is_requested(shmemx_device_cell_of(batch.queue, ticket), ticket)) {
+        serve(context, &batch, ticket);
+        ticket += SHMEMX_DEVICE_STEP;
+    }
+    if (batch.count > 0) {
+        complete(context, &batch, ticket);
+    }
+    device->tickets[index] = ticket;
+    return ticket != first;
+}
+
+static bool serve_all(struct msp_device *device)
+{
+    bool any = false;
+    uint32_t i;
+
+    for (i = 0; i < device->view->queue_count; i++) {
+        any = serve_queue(device, i) || any;
+    }
+    return any;
+}
+
+/* ---- the thread ---- */
+
+/* As threads that wait in the library do: fatal where a peer has failed, which stops kernels. */
+static void watch(struct msp_device *device)
+{
+    int i;
+
+    if (__atomic_exchange_n(&device->view->has_waited, 0, __ATOMIC_RELAXED) == 0) {
+        return;
+    }
+    if (msp_bootstrap_peer_died(msp_host_pids(), msp_job.local_count, &i)) {
+        msp_fatal("PE %d (process %d) has died while a kernel of this PE waited",
+                  msp_job.local_pes[i], msp_host_pids()[i]);
+    }
+    if (msp_job.transport != NULL) {
+        msp_job.transport->watch();
+    }
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return ((int64_t)time.tv_sec * 1000) + (time.tv_nsec / 1000000);
+}
+
+/* A device reads is_asleep after it has stored a turn, both in one order. */
+static void sleep_until_request(struct msp_device *device)
+{
+    const struct timespec duration = {0, (device->is_slow ? SLOW_MS : WATCH_MS) * 1000000L};
+    uint32_t *word                 = &device->view->is_asleep;
+
+    __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!serve_all(device) && !atomic_load(&device->ends)) {
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 1, &duration, NULL, 0);
+    }
+    __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+}
+
+static void *run(void *unused)
+{
+    struct msp_device *device = msp_device_claim();
+    int64_t watched_ms        = now_ms();
+    unsigned rounds           = 0;
+    unsigned idle             = 0;
+
+    (void)unused;
+    while (!atomic_load(&device->ends)) {
+        idle = serve_all(device) ? 0 : (idle + 1);
+        if (idle > 0) {
+            msp_wait_relax();
+        }
+        if (idle > SPINS) {
+            sleep_until_request(device);
+            idle = 0;
+        }
+        if (((idle == 0) || (++rounds % SPINS == 0)) && (now_ms() - watched_ms >= WATCH_MS)) {
+            watched_ms = now_ms();
+            watch(device);
+        }
+    }
+    while (serve_all(device)) {
+    }
+    return NULL;
+}
+
+memspan_status_t msp_device_service_start(struct msp_device *device)
+{
+    memspan_status_t status;
+
+    if (msp_context_create(msp_team_world()->index, 0, &device->context) != 0) {
+        return memspan_error_last()->status;
+    }
+    device->is_slow = !SHMEMX_DEVICE_HAS_KERNEL;
+    status          = msp_own_thread_start(&device->thread, run, "requests of kernels");
+    if (status != MEMSPAN_OK) {
+        msp_context_destroy(device->context);
+        return status;
+    }
+    while (!atomic_load(&device->is_claimed)) {
+        sched_yield(); /* the next thread must not claim this one's view */
+    }
+    return MEMSPAN_OK;
+}
+
+void msp_device_service_stop(struct msp_device *device)
+{
+    atomic_store(&device->ends, true);
+    __atomic_store_n(&device->view->is_asleep, 0, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &device->view->is_asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(device->thread, NULL);
+    msp_context_destroy(device->context);
+}

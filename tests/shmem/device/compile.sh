@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# compile.sh SOURCE CLANG: the header for every processor that this Clang has, freestanding, and as
+# C++. Code alone: no device runs it.
+source=$1
+clang=$2
+command -v "$clang" >/dev/null || { echo "there is no clang"; exit 77; }
+kernel=$(dirname "$0")/kernel.c
+targets=$("$clang" -print-targets)
+major=$(echo __clang_major__ | "$clang" -E -P -)
+failed=0
+
+# compile NAME FLAGS...
+compile() {
+    name=$1
+    shift
+    if "$clang" -O1 -Wall -Wextra -Werror -ffreestanding -I"$source/include" "$@" \
+        -S "$kernel" -o /dev/null; then
+        echo "$name: compiled"
+    else
+        echo "$name: not compiled"
+        failed=1
+    fi
+}
+
+# has NAME: this Clang generates code for it.
+has() {
+    echo "$targets" | grep -qw "$1"
+}
+
+compile "C" -std=c11 -Wpedantic
+compile "C++" -x c++ -std=c++17 -Wpedantic
+! has aarch64 || compile "aarch64" --target=aarch64-linux-gnu
+for processor in gfx90a gfx942; do
+    ! has amdgcn || compile "amdgcn $processor" --target=amdgcn-amd-amdhsa -mcpu=$processor -nogpulib
+done
+for processor in sm_70 sm_90; do
+    ! has nvptx64 || compile "nvptx64 $processor" --target=nvptx64-nvidia-cuda -march=$processor -nogpulib
+done
+# Older ones call an external translator.
+if [ "$major" -ge 20 ] && has spirv64; then
+    compile "spirv64" --target=spirv64
+fi
+exit $failed
