@@ -15,7 +15,7 @@ for file in memspan.h memspan.hpp omp.h backend.h; do
 done
 # Only public headers (the benchmark of OpenSHMEM comes as sources: each library's compiler builds
 # it), and each library under its names.
-public="^$prefix/(include/(memspan|shmem|mpp)/|include/p?shmemx?\\.h$|libexec/memspan/bench/)"
+public="^$prefix/(include/(memspan|shmem|mpp)/|include/p?shmem(x|x_device)?\\.h$|libexec/memspan/bench/)"
 if find "$prefix" -name '*.h' -o -name '*.hpp' | grep -vE "$public"; then
     echo 'headers that are not public were installed' >&2
     exit 1

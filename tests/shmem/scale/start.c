@@ -16,6 +16,7 @@
 #include "shmem/collective/peer.h"
 #include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
+#include "shmem/device/device.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
 #include "shmem/option.h"
@@ -193,6 +194,10 @@ void msp_transport_close(void (*synchronise)(void))
 {
     (void)synchronise;
     msp_network_card_close();
+}
+
+void msp_device_close_all(void)
+{
 }
 
 memspan_status_t msp_control_open(void)
