@@ -51,11 +51,14 @@ system() {
     : >"$place/$name/made"
 }
 
-# All that a system has: packages, and files with their content, but for what dpkg, apt and the loader write.
+# All that a system has: packages, and files with their content, but for what dpkg, apt and the loader write,
+# and the groups that recommended packages make, which stay by Debian's policy. Ours have no such scripts.
 listing() {
     inside bare 'dpkg-query -W -f "package \${Package} \${Version} \${db:Status-Abbrev}\n"
         find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /packages -o -path /var/lib/dpkg \
-            -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /etc/ld.so.cache \) -prune \
+            -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /etc/ld.so.cache \
+            -o -path /etc/group -o -path /etc/group- -o -path /etc/gshadow -o -path /etc/gshadow- \
+            -o -path /run/adduser \) -prune \
             -o -type f -exec sha256sum {} + -o -printf "%y %p %l\n" | sort'
 }
 
