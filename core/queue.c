@@ -290,8 +290,7 @@ memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, b
 
 /* ---- opening ---- */
 
-static memspan_status_t check(const struct msp_device *d, memspan_queue_type_t type, void *native,
-                              unsigned flags)
+static memspan_status_t check(memspan_queue_type_t type, const void *native, unsigned flags)
 {
     if ((unsigned)type > MEMSPAN_QUEUE_OPENCL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "%d is no type of a queue", (int)type);
@@ -302,7 +301,6 @@ static memspan_status_t check(const struct msp_device *d, memspan_queue_type_t t
     if ((type == MEMSPAN_QUEUE_OWN) && (native != NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "a native queue is given, but not its type");
     }
-    (void)d;
     return MEMSPAN_OK;
 }
 
@@ -362,7 +360,7 @@ memspan_status_t memspan_queue_open(int device, memspan_queue_type_t type, void 
     if (d == NULL) {
         return memspan_error_last()->status;
     }
-    status = check(d, type, native, flags);
+    status = check(type, native, flags);
     status = (status == MEMSPAN_OK) ? open_native(d, type, native, &opened) : status;
     if (status != MEMSPAN_OK) {
         return status;

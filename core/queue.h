@@ -37,7 +37,7 @@ struct msp_queue {
     bool is_immediate;     /* its work is done in the call */
     atomic_uint users;     /* calls of the driver under way; closing waits for them */
     struct msp_kept *kept; /* by pool; the last one used comes first */
-    uint64_t mark;         /* of what is freed now */
+    uint64_t mark;         /* of blocks that are freed now */
     memspan_queue_info_t counts;
 
     /* Under the lock of edges. */

@@ -47,8 +47,8 @@ memspan_status_t emu_event_wait(void *state, int ordinal, void *queue, void *opa
         return status;
     }
     if (event->device == device) {
-        /* The device keeps the order; copies by the calling thread wait for what counts as the
-         * queue's own. */
+        /* The device keeps the order; copies by the calling thread wait for the
+         * last command of their queue, which is the event's from now on. */
         pthread_mutex_lock(&emu->lock);
         waiter            = emu_queue_get(device, queue);
         waiter->submitted = (waiter->submitted < event->number) ? event->number : waiter->submitted;

@@ -57,7 +57,7 @@ struct msp_record *msp_kept_take(struct msp_kept *kept, size_t size_bytes, size_
                                  uint64_t mark_max);
 
 /* Blocks whose marks are at most @p mark_max, the smallest first, until they have *bytes_p bytes,
- * which is reduced by what they have; they precede those of @p list, linked by kept_after. */
+ * which is reduced by their bytes; they precede those of @p list, linked by kept_after. */
 struct msp_record *msp_kept_take_bytes(struct msp_kept *kept, uint64_t mark_max, size_t *bytes_p,
                                        struct msp_record *list);
 

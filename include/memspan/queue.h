@@ -13,7 +13,7 @@
  * other. memspan_alloc_on() gives memory to the work that follows on its queue, memspan_free_on()
  * takes it back from the work that precedes. So a block that was freed on a queue serves the next
  * request of that queue at once, without a driver call, also while the device still uses it. For
- * another queue the library orders the two: by knowledge of what is complete, or by an event for
+ * another queue the library orders the two: by its knowledge of complete work, or by an event for
  * which that queue waits. The host waits for neither.
  *
  * The memory is that of any allocator: device, managed, pinned or ordinary host memory, from the

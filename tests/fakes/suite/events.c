@@ -111,7 +111,7 @@ Test(events, a_queue_waits_for_one_of_another_device)
     check_wait(1);
 }
 
-/* A queue that was told to wait waits for what was recorded then. */
+/* A queue waits for the work of the recording before its wait. */
 Test(events, an_event_is_recorded_again)
 {
     void *event = NULL;

@@ -86,7 +86,7 @@ static void model_step(void)
     swapcontext(&threads[current].context, &scheduler);
 }
 
-/* Of a load of what only this thread writes now. */
+/* A load of a word that only this thread writes now. */
 static void model_take(void)
 {
     model_step();
