@@ -15,14 +15,15 @@ preset=${1:-release}
 folder=${2:-build/hardware}
 programs='tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks bin/oshrun
     tests/fakes/cuda/cuda-program tests/fakes/cuda/cuda-calls tests/fakes/cuda/cuda-race
-    tests/fakes/cuda/no-descriptors
+    tests/fakes/cuda/no-descriptors tests/fakes/cuda/cuda-queue tests/queue/queue-model
     tests/soak/memspan-soak tests/shmem/partition/shmem-kinds tests/shmem/partition/shmem-ends
     tests/shmem/collective/shmem-device-reduce'
 
 build=$preset
 if [ ! -f "$build/build.ninja" ]; then
     build=build/$preset
-    [ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
+    grep -qs '^MEMSPAN_BUILD_TESTS:BOOL=ON' "$build/CMakeCache.txt" ||
+        cmake --preset "$preset" -DMEMSPAN_BUILD_TESTS=ON >/dev/null
     targets=
     for program in $programs; do
         targets="$targets ${program##*/}"

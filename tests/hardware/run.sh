@@ -7,8 +7,8 @@
 # none but those that have nothing to do on this machine (skipped) was left out; 1 otherwise; 2 there
 # is no such step; 77 there is no such device.
 #
-# STEP: facts query share suite program regions shmem race soak measure calls daxpy blocks sanitizer;
-# none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the
+# STEP: facts query share suite program queues regions shmem race soak measure calls daxpy blocks
+# sanitizer; none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the
 # sizes that daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
 # HARDWARE_SCALE (1) multiplies the time limits.
 # shellcheck disable=SC2317 # steps are called by their names
@@ -16,7 +16,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-all='facts query share suite program regions shmem race soak measure calls daxpy blocks sanitizer'
+all='facts query share suite program queues regions shmem race soak measure calls daxpy blocks sanitizer'
 steps=$all
 if [ $# -gt 2 ]; then
     shift 2
@@ -156,6 +156,13 @@ step_program() {
     [ "$backend" != cuda ] || keep program.txt own 30 MEMSPAN_DEVICES=cuda:0 cuda-program
 }
 
+# Memory in the order of streams: threads held to the bytes, then each kind of stream and its costs.
+step_queues() {
+    keep queues.txt own 60 MEMSPAN_DEVICES="$backend:0" queue-model --seconds "${MODEL_SECONDS:-15}" --threads 16
+    [ "$backend" != cuda ] || keep queues.txt own 30 MEMSPAN_DEVICES=cuda:0 cuda-queue
+    grep -E ' ns' "$out/queues.txt" || true
+}
+
 # Target regions of OpenMP, on memory of the device that OpenMP numbers. 77: for more devices.
 step_regions() {
     if [ "$backend" != cuda ] || [ ! -x "$here/regions/kinds" ]; then
@@ -264,6 +271,7 @@ budget() {
     regions) echo 90 ;;
     suite | sanitizer | measure | daxpy) echo 120 ;;
     soak) echo $((${SOAK_SECONDS:-60} + 30)) ;;
+    queues) echo $((${MODEL_SECONDS:-15} + 45)) ;;
     *) echo 60 ;;
     esac
 }
