@@ -32,11 +32,30 @@ typedef struct shmemx_device_place {
     char *to;
     uint64_t where;
     int32_t place;
+    uint32_t has_atomics;
 } shmemx_device_place_t;
 
 SHMEMX_DEVICE_FUNCTION const char *shmemx_device_part(const shmemx_device_view_t *view, uint64_t at)
 {
     return (const char *)view + at;
+}
+
+/* The copy of the PE with that place; NULL: the device does not reach it. */
+SHMEMX_DEVICE_FUNCTION char *shmemx_device_of_other(const shmemx_device_view_t *view,
+                                                    const shmemx_device_segment_t *segment,
+                                                    uintptr_t address, uintptr_t place)
+{
+    uint64_t start = 0;
+
+    if (segment->reach_others != 0) {
+        return (char *)(address + (uintptr_t)segment->to_window +
+                        (place * (uintptr_t)segment->stride_bytes));
+    }
+    if (segment->addresses_at != 0) {
+        start = ((const uint64_t *)(const void *)shmemx_device_part(view,
+                                                                    segment->addresses_at))[place];
+    }
+    return (start != 0) ? (char *)((uintptr_t)start + (address - (uintptr_t)segment->base)) : NULL;
 }
 
 SHMEMX_DEVICE_FUNCTION shmemx_device_place_t shmemx_device_resolve(const shmemx_device_view_t *view,
@@ -47,7 +66,7 @@ SHMEMX_DEVICE_FUNCTION shmemx_device_place_t shmemx_device_resolve(const shmemx_
         (const shmemx_device_segment_t *)(const void *)shmemx_device_part(view, view->segments_at);
     const int32_t *places =
         (const int32_t *)(const void *)shmemx_device_part(view, view->places_at);
-    shmemx_device_place_t place = {NULL, 0, -1};
+    shmemx_device_place_t place = {NULL, 0, -1, 0};
     uint32_t i;
 
     place.where = (uint64_t)(uintptr_t)address | ((uint64_t)SHMEMX_DEVICE_RAW << 48);
@@ -55,14 +74,14 @@ SHMEMX_DEVICE_FUNCTION shmemx_device_place_t shmemx_device_resolve(const shmemx_
         uint64_t offset = (uint64_t)(uintptr_t)address - segment->base;
 
         if ((offset < segment->size_bytes) && (size_bytes <= segment->size_bytes - offset)) {
-            place.where = ((uint64_t)segment->number << 48) | offset;
-            place.place = ((uint32_t)pe < (uint32_t)view->n_pes) ? places[pe] : -1;
+            place.where       = ((uint64_t)segment->number << 48) | offset;
+            place.place       = ((uint32_t)pe < (uint32_t)view->n_pes) ? places[pe] : -1;
+            place.has_atomics = segment->has_atomics;
             if ((pe == view->my_pe) && (segment->reach_own != 0)) {
                 place.to = (char *)(uintptr_t)address;
-            } else if ((place.place >= 0) && (pe != view->my_pe) && (segment->reach_others != 0)) {
-                place.to =
-                    (char *)((uintptr_t)address + (uintptr_t)segment->to_window +
-                             ((uintptr_t)(uint32_t)place.place * (uintptr_t)segment->stride_bytes));
+            } else if ((place.place >= 0) && (pe != view->my_pe)) {
+                place.to = shmemx_device_of_other(view, segment, (uintptr_t)address,
+                                                  (uintptr_t)(uint32_t)place.place);
             }
             return place;
         }
@@ -85,8 +104,11 @@ shmemx_device_own_queue(const shmemx_device_view_t *view)
 {
 #if defined(__AMDGCN__)
     return shmemx_device_queue_at(view, __builtin_amdgcn_workgroup_id_x());
-#elif defined(__NVPTX__) && defined(__clang__)
-    return shmemx_device_queue_at(view, (uint32_t)__nvvm_read_ptx_sreg_ctaid_x());
+#elif SHMEMX_DEVICE_IS_PTX
+    uint32_t block;
+
+    __asm__("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return shmemx_device_queue_at(view, block);
 #else
     char here; /* threads have stacks apart */
 
@@ -99,9 +121,9 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_copy(void *to, const void *from, size_
     uintptr_t both = (uintptr_t)to | (uintptr_t)from;
 
     if ((size_bytes == 8) && (both % 8 == 0)) {
-        __atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELAXED);
+        SHMEMX_DEVICE_POKE((uint64_t *)to, *(const uint64_t *)from);
     } else if ((size_bytes == 4) && (both % 4 == 0)) {
-        __atomic_store_n((uint32_t *)to, *(const uint32_t *)from, __ATOMIC_RELAXED);
+        SHMEMX_DEVICE_POKE((uint32_t *)to, *(const uint32_t *)from);
     } else {
 #if SHMEMX_DEVICE_IS_GPU
         size_t done = 0;
@@ -164,7 +186,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_notify(const shmemx_device_view_t *vie
         uintptr_t word = (uintptr_t)view->sleepers + ((uintptr_t)(uint32_t)place->place *
                                                       (uintptr_t)view->sleepers_stride_bytes);
 
-        if (__atomic_load_n((const uint32_t *)word, __ATOMIC_RELAXED) != 0) {
+        if (SHMEMX_DEVICE_PEEK((const uint32_t *)word) != 0) {
             (void)shmemx_device_ask(view, shmemx_device_own_queue(view), SHMEMX_DEVICE_NOTIFY,
                                     place->where, size_bytes, 0, 0, pe);
         }
@@ -239,6 +261,39 @@ SHMEMX_DEVICE_FUNCTION size_t shmemx_device_cut(size_t size_bytes, uint32_t rank
     return (at < size_bytes) ? at : size_bytes;
 }
 
+typedef struct shmemx_device_quad {
+    uint32_t words[4];
+} __attribute__((aligned(16))) shmemx_device_quad_t;
+
+/* The part of one thread. Those of a GPU load and store neighbouring words together. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_copy_part(char *to, const char *from, size_t size_bytes,
+                                                    uint32_t rank, uint32_t size)
+{
+    size_t at = 0;
+
+#if SHMEMX_DEVICE_IS_GPU
+    if ((size > 1) && ((((uintptr_t)to | (uintptr_t)from) % 16) == 0)) {
+        size_t i;
+
+        at = size_bytes / 16 * 16;
+        for (i = rank; i < at / 16; i += size) {
+            ((shmemx_device_quad_t *)(void *)to)[i] =
+                ((const shmemx_device_quad_t *)(const void *)from)[i];
+        }
+        if (rank + 1 != size) {
+            return;
+        }
+        size = 1; /* the last thread has the rest */
+        rank = 0;
+    }
+#endif
+    to += at;
+    from += at;
+    size_bytes -= at;
+    at = shmemx_device_cut(size_bytes, rank, size);
+    shmemx_device_copy(to + at, from + at, shmemx_device_cut(size_bytes, rank + 1, size) - at);
+}
+
 SHMEMX_DEVICE_FUNCTION void shmemx_device_putmem_group(const shmemx_device_view_t *view, void *dest,
                                                        const void *source, size_t size_bytes,
                                                        int pe, uint32_t rank, uint32_t size)
@@ -246,10 +301,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_putmem_group(const shmemx_device_view_
     shmemx_device_place_t place = shmemx_device_resolve(view, dest, size_bytes, pe);
 
     if (place.to != NULL) {
-        size_t at  = shmemx_device_cut(size_bytes, rank, size);
-        size_t end = shmemx_device_cut(size_bytes, rank + 1, size);
-
-        shmemx_device_copy(place.to + at, (const char *)source + at, end - at);
+        shmemx_device_copy_part(place.to, (const char *)source, size_bytes, rank, size);
         if (rank + 1 == size) {
             shmemx_device_notify(view, &place, size_bytes, pe);
         }
@@ -266,10 +318,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_getmem_group(const shmemx_device_view_
     shmemx_device_place_t place = shmemx_device_resolve(view, source, size_bytes, pe);
 
     if (place.to != NULL) {
-        size_t at  = shmemx_device_cut(size_bytes, rank, size);
-        size_t end = shmemx_device_cut(size_bytes, rank + 1, size);
-
-        shmemx_device_copy((char *)dest + at, place.to + at, end - at);
+        shmemx_device_copy_part((char *)dest, place.to, size_bytes, rank, size);
         SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);
         return;
     }
@@ -292,6 +341,56 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_getmem(const shmemx_device_view_t *vie
 
 /* ---- atomic operations, on 4 and 8 bytes as bits ---- */
 
+#if SHMEMX_DEVICE_IS_PTX
+#define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, NAME, PTX)                               \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
+    {                                                                                              \
+        WORD old;                                                                                  \
+        __asm__ volatile("atom.acq_rel.sys." PTX #BITS " %0, [%1], %2;"                            \
+                         : "=" REGISTER(old)                                                       \
+                         : "l"(to), REGISTER(value)                                                \
+                         : "memory");                                                              \
+        return old;                                                                                \
+    }
+#define SHMEMX_DEVICE_DEFINE_UPDATES(WORD, BITS, REGISTER)                                         \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, swap, "exch.b")                              \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, add, "add.u")                                \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, and, "and.b")                                \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, or, "or.b")                                  \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, xor, "xor.b")                                \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_compare_swap_##WORD(WORD *to, WORD condition,        \
+                                                                  WORD value)                      \
+    {                                                                                              \
+        WORD old;                                                                                  \
+        __asm__ volatile("atom.acq_rel.sys.cas.b" #BITS " %0, [%1], %2, %3;"                       \
+                         : "=" REGISTER(old)                                                       \
+                         : "l"(to), REGISTER(condition), REGISTER(value)                           \
+                         : "memory");                                                              \
+        return old;                                                                                \
+    }
+#else
+#define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, NAME, FUNCTION)                                          \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
+    {                                                                                              \
+        return FUNCTION(to, value, __ATOMIC_ACQ_REL);                                              \
+    }
+#define SHMEMX_DEVICE_DEFINE_UPDATES(WORD, BITS, REGISTER)                                         \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, swap, __atomic_exchange_n)                                   \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, add, __atomic_fetch_add)                                     \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, and, __atomic_fetch_and)                                     \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, or, __atomic_fetch_or)                                       \
+    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, xor, __atomic_fetch_xor)                                     \
+    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_compare_swap_##WORD(WORD *to, WORD condition,        \
+                                                                  WORD value)                      \
+    {                                                                                              \
+        (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQ_REL,              \
+                                          __ATOMIC_ACQUIRE);                                       \
+        return condition;                                                                          \
+    }
+#endif
+SHMEMX_DEVICE_DEFINE_UPDATES(uint32_t, 32, "r")
+SHMEMX_DEVICE_DEFINE_UPDATES(uint64_t, 64, "l")
+
 #define SHMEMX_DEVICE_DEFINE_ATOMIC(WORD)                                                          \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_atomic_##WORD(uint32_t operation, WORD *to,          \
                                                             WORD value, WORD condition)            \
@@ -302,26 +401,31 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_getmem(const shmemx_device_view_t *vie
             shmemx_device_store_##WORD(to, value);                                                 \
             return 0;                                                                              \
         case SHMEMX_DEVICE_SWAP:                                                                   \
-            return __atomic_exchange_n(to, value, __ATOMIC_ACQ_REL);                               \
+            return shmemx_device_swap_##WORD(to, value);                                           \
         case SHMEMX_DEVICE_COMPARE_SWAP:                                                           \
-            (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQ_REL,          \
-                                              __ATOMIC_ACQUIRE);                                   \
-            return condition;                                                                      \
+            return shmemx_device_compare_swap_##WORD(to, condition, value);                        \
         case SHMEMX_DEVICE_ADD:                                                                    \
         case SHMEMX_DEVICE_SIGNAL_ADD:                                                             \
-            return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);                                \
+            return shmemx_device_add_##WORD(to, value);                                            \
         case SHMEMX_DEVICE_AND:                                                                    \
-            return __atomic_fetch_and(to, value, __ATOMIC_ACQ_REL);                                \
+            return shmemx_device_and_##WORD(to, value);                                            \
         case SHMEMX_DEVICE_OR:                                                                     \
-            return __atomic_fetch_or(to, value, __ATOMIC_ACQ_REL);                                 \
+            return shmemx_device_or_##WORD(to, value);                                             \
         case SHMEMX_DEVICE_XOR:                                                                    \
-            return __atomic_fetch_xor(to, value, __ATOMIC_ACQ_REL);                                \
+            return shmemx_device_xor_##WORD(to, value);                                            \
         default:                                                                                   \
             return shmemx_device_load_##WORD(to);                                                  \
         }                                                                                          \
     }
 SHMEMX_DEVICE_DEFINE_ATOMIC(uint32_t)
 SHMEMX_DEVICE_DEFINE_ATOMIC(uint64_t)
+
+/* Loads and stores need no atomics between the device and others. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_updates(uint32_t what)
+{
+    return (what != SHMEMX_DEVICE_FETCH) && (what != SHMEMX_DEVICE_SET) &&
+           (what != SHMEMX_DEVICE_SIGNAL_SET);
+}
 
 /* The old bits, where the operation has SHMEMX_DEVICE_REPLIES or the device maps the word. */
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_atomic(const shmemx_device_view_t *view,
@@ -333,7 +437,7 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_atomic(const shmemx_device_view_t 
     uint32_t what               = operation & ~(uint32_t)SHMEMX_DEVICE_REPLIES;
     uint64_t old;
 
-    if (place.to == NULL) {
+    if ((place.to == NULL) || ((place.has_atomics == 0) && shmemx_device_updates(what))) {
         return shmemx_device_ask(view, shmemx_device_own_queue(view), operation, place.where,
                                  size_bytes, value, condition, pe);
     }
@@ -386,10 +490,10 @@ shmemx_device_put_signal_group(const shmemx_device_view_t *view, void *dest, con
     int is_direct = (shmemx_device_ptr(view, dest, pe) != NULL);
 
     shmemx_device_putmem_group(view, dest, source, size_bytes, pe, rank, size);
-    if (__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL) + 1 != size) {
+    if (shmemx_device_add_uint32_t(arrived, 1) + 1 != size) {
         return;
     }
-    __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+    SHMEMX_DEVICE_POKE(arrived, 0);
     if (!is_direct) {
         (void)shmemx_device_fence(view); /* the other threads' queues */
     }
@@ -533,12 +637,12 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_signal_wait_until(const shmemx_dev
         const shmemx_device_view_t *view, const TYPE *ivar, int cmp, TYPE value)                   \
     {                                                                                              \
         unsigned polls = 0;                                                                        \
-        TYPE have      = __atomic_load_n(ivar, __ATOMIC_RELAXED);                                  \
+        TYPE have      = SHMEMX_DEVICE_PEEK(ivar);                                                 \
         while (!SHMEMX_DEVICE_COMPARE(have, cmp, value)) {                                         \
             if (SHMEMX_DEVICE_POLL(view, &polls)) {                                                \
                 return 1;                                                                          \
             }                                                                                      \
-            have = __atomic_load_n(ivar, __ATOMIC_RELAXED);                                        \
+            have = SHMEMX_DEVICE_PEEK(ivar);                                                       \
         }                                                                                          \
         SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);                                                     \
         return 0;                                                                                  \

@@ -46,31 +46,61 @@
 #pragma omp declare target
 #endif
 
-/* Compilers before Clang 20 cannot select the fences of C for NVPTX. */
-#if defined(__NVPTX__) && defined(__clang__)
-#define SHMEMX_DEVICE_ORDER(order) __nvvm_membar_sys()
+/* NVIDIA's processors: their memory model's instructions (PTX 6.0, sm_70 and newer), because nvcc
+ * has no __atomic functions in kernels, and Clang 19 neither ordered loads nor operations at system
+ * scope. A volatile access is a relaxed one at system scope. */
+#if defined(__NVPTX__) || defined(__CUDA_ARCH__)
+#define SHMEMX_DEVICE_IS_PTX 1
+SHMEMX_DEVICE_FUNCTION void shmemx_device_order_memory(int is_total)
+{
+    if (is_total) {
+        __asm__ volatile("fence.sc.sys;" ::: "memory");
+    } else {
+        __asm__ volatile("fence.acq_rel.sys;" ::: "memory");
+    }
+}
+#define SHMEMX_DEVICE_ORDER(order)      shmemx_device_order_memory((order) == __ATOMIC_SEQ_CST)
+#define SHMEMX_DEVICE_PEEK(word)        (*(const volatile __typeof__(*(word)) *)(word))
+#define SHMEMX_DEVICE_POKE(word, value) ((void)(*(volatile __typeof__(*(word)) *)(word) = (value)))
 #else
-#define SHMEMX_DEVICE_ORDER(order) __atomic_thread_fence(order)
+#define SHMEMX_DEVICE_IS_PTX            0
+#define SHMEMX_DEVICE_ORDER(order)      __atomic_thread_fence(order)
+#define SHMEMX_DEVICE_PEEK(word)        __atomic_load_n((word), __ATOMIC_RELAXED)
+#define SHMEMX_DEVICE_POKE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
 #endif
 
-/* The checker of the protocol (tests/shmem/device) defines these itself. Some compilers cannot
- * select ordered loads and stores for NVPTX: relaxed ones and fences there, at system scope. */
+/* The checker of the protocol (tests/shmem/device) defines these itself. Tickets are drawn by the
+ * threads of one device. */
 #ifndef SHMEMX_DEVICE_LOAD_ACQUIRE
-#if defined(__NVPTX__)
-#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD)                                                         \
+#if SHMEMX_DEVICE_IS_PTX
+#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD, BITS, REGISTER)                                         \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_load_##WORD(const WORD *word)                        \
     {                                                                                              \
-        WORD value = __atomic_load_n(word, __ATOMIC_RELAXED);                                      \
-        SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);                                                     \
+        WORD value;                                                                                \
+        __asm__ volatile("ld.acquire.sys.b" #BITS " %0, [%1];"                                     \
+                         : "=" REGISTER(value)                                                     \
+                         : "l"(word)                                                               \
+                         : "memory");                                                              \
         return value;                                                                              \
     }                                                                                              \
     SHMEMX_DEVICE_FUNCTION void shmemx_device_store_##WORD(WORD *word, WORD value)                 \
     {                                                                                              \
-        SHMEMX_DEVICE_ORDER(__ATOMIC_RELEASE);                                                     \
-        __atomic_store_n(word, value, __ATOMIC_RELAXED);                                           \
+        __asm__ volatile("st.release.sys.b" #BITS " [%0], %1;" ::"l"(word), REGISTER(value)        \
+                         : "memory");                                                              \
     }
+SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_draw(uint64_t *word, uint64_t value)
+{
+    uint64_t old;
+
+    __asm__ volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;"
+                     : "=l"(old)
+                     : "l"(word), "l"(value)
+                     : "memory");
+    return old;
+}
+#define SHMEMX_DEVICE_DRAW(word, value) shmemx_device_draw((word), (value))
 #else
-#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD)                                                         \
+#define SHMEMX_DEVICE_DEFINE_ORDERED(WORD, BITS, REGISTER)                                         \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_load_##WORD(const WORD *word)                        \
     {                                                                                              \
         return __atomic_load_n(word, __ATOMIC_ACQUIRE);                                            \
@@ -79,13 +109,13 @@
     {                                                                                              \
         __atomic_store_n(word, value, __ATOMIC_RELEASE);                                           \
     }
+#define SHMEMX_DEVICE_DRAW(word, value) __atomic_fetch_add((word), (value), __ATOMIC_RELAXED)
 #endif
-SHMEMX_DEVICE_DEFINE_ORDERED(uint32_t)
-SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t)
+SHMEMX_DEVICE_DEFINE_ORDERED(uint32_t, 32, "r")
+SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #define SHMEMX_DEVICE_LOAD_ACQUIRE(word)         shmemx_device_load_uint64_t(word)
 #define SHMEMX_DEVICE_STORE_RELEASE(word, value) shmemx_device_store_uint64_t((word), (value))
-#define SHMEMX_DEVICE_LOAD_RELAXED(word)         __atomic_load_n((word), __ATOMIC_RELAXED)
-#define SHMEMX_DEVICE_DRAW(word, value)          __atomic_fetch_add((word), (value), __ATOMIC_RELAXED)
+#define SHMEMX_DEVICE_LOAD_RELAXED(word)         SHMEMX_DEVICE_PEEK(word)
 #define SHMEMX_DEVICE_FILL(member, value)        ((member) = (value))
 #define SHMEMX_DEVICE_TAKE(member)               (member)
 #define SHMEMX_DEVICE_POLL(view, polls)          shmemx_device_poll((view), (polls))
@@ -148,10 +178,13 @@ typedef struct shmemx_device_segment {
     /** Where reach_others: the PE with place i has its copy at address + to_window + i * stride. */
     uint64_t to_window;
     uint64_t stride_bytes;
+    /** Not 0: where in the view the device's addresses of the PEs' copies are, a uint64_t for each
+     * place, 0 for those that it does not reach. */
+    uint64_t addresses_at;
     uint32_t reach_own;    /* the device loads and stores this PE's copy */
     uint32_t reach_others; /* and those of the PEs that have a place */
+    uint32_t has_atomics;  /* the device's operations there are atomic with those of others */
     uint32_t number;
-    uint32_t spare;
 } shmemx_device_segment_t;
 
 typedef struct shmemx_device_view {
@@ -235,8 +268,8 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, 
     if (*polls % POLLS_A_LOOK != 0) {
         return 0;
     }
-    if (__atomic_load_n(&view->has_waited, __ATOMIC_RELAXED) == 0) {
-        __atomic_store_n((uint32_t *)(uintptr_t)&view->has_waited, 1, __ATOMIC_RELAXED);
+    if (SHMEMX_DEVICE_PEEK(&view->has_waited) == 0) {
+        SHMEMX_DEVICE_POKE((uint32_t *)(uintptr_t)&view->has_waited, 1);
     }
     return shmemx_device_failed(view);
 }

@@ -26,8 +26,17 @@ struct msp_device_words {
     atomic_uint open_count;                     /* views: kernels of that PE may run */
 };
 
+/* How kernels reach memory of this host. */
+struct msp_device_reach {
+    int number;       /* the device's */
+    bool is_host;     /* the host's own threads */
+    bool by_import;   /* pages are imported into its driver first */
+    bool has_atomics; /* on host memory, with the host */
+};
+
 struct msp_device {
     shmemx_device_view_t *view; /* NULL: not open */
+    struct msp_device_reach reach;
     size_t size_bytes;
     atomic_bool is_claimed; /* a thread serves it */
     atomic_bool ends;
@@ -48,6 +57,25 @@ void msp_device_fail(void) __attribute__((cold));
 
 /* Kernels of the PE with that local index may run: it is not idle, whatever its threads do. */
 bool msp_device_is_open(int local_index);
+
+/* ---- reach.c ---- */
+
+/* An error for a device whose kernels cannot have a view. */
+memspan_status_t msp_device_reach_find(int number, struct msp_device_reach *reach_p);
+
+/* Make the pages of a range of host memory reachable, once. */
+memspan_status_t msp_device_reach_pages(const struct msp_device_reach *reach, void *address,
+                                        size_t size_bytes);
+/* The opposite, of the range that begins there; NULL: of all. */
+void msp_device_reach_release(void *address);
+
+/* The entry of a segment, without addresses_at. */
+void msp_device_reach_segment(const struct msp_device_reach *reach, unsigned number,
+                              struct shmemx_device_segment *entry);
+
+/* Where device memory of each PE of the host is for the device; false: nowhere. */
+bool msp_device_reach_addresses(const struct msp_device_reach *reach, unsigned number,
+                                uint64_t *addresses);
 
 /* ---- service.c ---- */
 

@@ -26,7 +26,7 @@ enum {
     SPINS    = 2000, /* rounds over the queues before it sleeps */
     DEFERRED = 64,   /* replies that one quiet completes, at most */
     WATCH_MS = 125,
-    SLOW_MS  = 1, /* of sleep, where the device cannot wake the thread */
+    SLOW_US  = 50, /* of sleep, where the device cannot wake the thread */
 };
 
 static const char call[] = "an OpenSHMEM operation of a kernel";
@@ -249,7 +249,7 @@ static int64_t now_ms(void)
 /* A device reads is_asleep after it has stored a turn, both in one order. */
 static void sleep_until_request(struct msp_device *device)
 {
-    const struct timespec duration = {0, (device->is_slow ? SLOW_MS : WATCH_MS) * 1000000L};
+    const struct timespec duration = {0, device->is_slow ? SLOW_US * 1000L : WATCH_MS * 1000000L};
     uint32_t *word                 = &device->view->is_asleep;
 
     __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
@@ -294,7 +294,7 @@ memspan_status_t msp_device_service_start(struct msp_device *device)
     if (msp_context_create(msp_team_world()->index, 0, &device->context) != 0) {
         return memspan_error_last()->status;
     }
-    device->is_slow = !SHMEMX_DEVICE_HAS_KERNEL;
+    device->is_slow = !SHMEMX_DEVICE_HAS_KERNEL || device->reach.by_import;
     status          = msp_own_thread_start(&device->thread, run, "requests of kernels");
     if (status != MEMSPAN_OK) {
         msp_context_destroy(device->context);

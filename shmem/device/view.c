@@ -28,44 +28,7 @@ bool msp_device_is_open(int local_index)
     return atomic_load_explicit(&words_of(local_index)->open_count, memory_order_relaxed) != 0;
 }
 
-/* ---- the device ---- */
-
-/* Its kernels load and store the host's memory, with atomics. */
-static memspan_status_t require_host_memory(int device)
-{
-    const unsigned needs =
-        MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_ACCESS_PAGEABLE | MEMSPAN_CAN_HOST_ATOMICS;
-    memspan_device_info_t info = {.struct_size = sizeof info};
-    memspan_status_t status;
-
-    if ((device == MEMSPAN_HOST) || (device == memspan_host_device())) {
-        return MEMSPAN_OK;
-    }
-    status = memspan_device_describe(device, &info);
-    if ((status == MEMSPAN_OK) && ((info.capabilities & needs) != needs)) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                             "device %d (%s) does not load and store the host's memory with "
-                             "atomics, which kernels that call OpenSHMEM need",
-                             device, info.name);
-    }
-    return status;
-}
-
 /* ---- tables ---- */
-
-static shmemx_device_segment_t entry_of(unsigned number)
-{
-    const struct msp_segment *segment = &msp_segments[number];
-
-    return (shmemx_device_segment_t){.base         = (uintptr_t)segment->base,
-                                     .size_bytes   = segment->size_bytes,
-                                     .to_window    = (uint64_t)segment->to_window,
-                                     .stride_bytes = segment->stride_bytes,
-                                     .reach_own    = segment->host_touches,
-                                     .reach_others = segment->host_touches && (segment->fd >= 0) &&
-                                                     (segment->team_size == 0),
-                                     .number = number};
-}
 
 /* The words of barriers, in the control memory, which all PEs of the host map. */
 static shmemx_device_segment_t entry_of_words(void)
@@ -79,26 +42,66 @@ static shmemx_device_segment_t entry_of_words(void)
         .stride_bytes = slot_bytes,
         .reach_own    = 1,
         .reach_others = 1,
+        .has_atomics  = 1, /* words are stored and loaded alone */
         .number       = MSP_SEGMENT_CONTROL,
     };
 }
 
-/* Partitions first: most addresses are theirs. */
-static uint32_t fill_segments(shmemx_device_segment_t *table)
+/* Of device memory, whose copies the driver of the device opens: their tables. */
+static size_t address_bytes(void)
 {
-    uint32_t count = 0;
+    size_t tables = 0;
     unsigned i;
 
     for (i = MSP_SEGMENT_FIRST; i < MSP_SEGMENT_MAX; i++) {
-        if (msp_segments[i].size_bytes != 0) {
-            table[count++] = entry_of(i);
+        tables += ((msp_segments[i].size_bytes != 0) && !msp_segments[i].host_touches) ? 1 : 0;
+    }
+    return tables * (size_t)msp_job.local_count * sizeof(uint64_t);
+}
+
+/* Partitions first: most addresses are theirs. */
+static void fill_segments(shmemx_device_view_t *view, const struct msp_device_reach *reach,
+                          uint64_t addresses_at)
+{
+    shmemx_device_segment_t *entry = (void *)((char *)view + view->segments_at);
+    unsigned i;
+
+    for (i = MSP_SEGMENT_FIRST; i < MSP_SEGMENT_MAX; i++) {
+        if (msp_segments[i].size_bytes == 0) {
+            continue;
         }
+        msp_device_reach_segment(reach, i, entry);
+        if (!msp_segments[i].host_touches) {
+            if (msp_device_reach_addresses(reach, i, (void *)((char *)view + addresses_at))) {
+                entry->addresses_at = addresses_at;
+            }
+            addresses_at += (size_t)msp_job.local_count * sizeof(uint64_t);
+        }
+        entry++;
     }
     if (msp_segments[MSP_SEGMENT_DATA].size_bytes != 0) {
-        table[count++] = entry_of(MSP_SEGMENT_DATA);
+        msp_device_reach_segment(reach, MSP_SEGMENT_DATA, entry++);
     }
-    table[count++] = entry_of_words();
-    return count;
+    *entry++ = entry_of_words();
+    view->segment_count =
+        (uint32_t)(entry - (shmemx_device_segment_t *)(void *)((char *)view + view->segments_at));
+}
+
+/* What a kernel cannot do without: the view, the words of all PEs' barriers, their doorbells. */
+static memspan_status_t reach_control(const struct msp_device_reach *reach,
+                                      shmemx_device_view_t *view, size_t size_bytes)
+{
+    memspan_status_t status = msp_device_reach_pages(reach, view, size_bytes);
+    int i;
+
+    if (status == MEMSPAN_OK) {
+        status = msp_device_reach_pages(reach, msp_doorbells.by_index,
+                                        (size_t)msp_job.local_count * sizeof(struct msp_doorbell));
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < msp_job.local_count); i++) {
+        status = msp_device_reach_pages(reach, words_of(i), sizeof(struct msp_device_words));
+    }
+    return status;
 }
 
 static void fill_places(int32_t *places)
@@ -137,50 +140,76 @@ static size_t aligned(size_t size_bytes)
     return (size_bytes + MSP_CACHE_LINE_BYTES - 1) / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES;
 }
 
-static memspan_status_t make_view(int number, struct msp_device *device)
+static void fill_view(shmemx_device_view_t *view, const struct msp_device_reach *reach)
 {
-    const size_t segments_at = aligned(sizeof(shmemx_device_view_t));
-    const size_t places_at =
-        segments_at + aligned(MSP_SEGMENT_MAX * sizeof(shmemx_device_segment_t));
-    const size_t queues_at = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
-    const size_t size      = queues_at + (MSP_DEVICE_QUEUES * queue_bytes());
-    shmemx_device_view_t *view =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (view == MAP_FAILED) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a view of %zu bytes", size);
-    }
     view->version               = SHMEMX_DEVICE_VIEW_VERSION;
-    view->device                = number;
+    view->device                = reach->number;
     view->my_pe                 = msp_job.pe;
     view->n_pes                 = msp_job.pe_count;
-    view->segments_at           = segments_at;
-    view->places_at             = places_at;
-    view->queues_at             = queues_at;
     view->queue_count           = MSP_DEVICE_QUEUES;
     view->queue_bytes           = queue_bytes();
     view->barrier               = (uintptr_t)words_of(msp_job.local_index)->barrier;
     view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
     view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
-    view->segment_count         = fill_segments((void *)((char *)view + segments_at));
-    fill_places((void *)((char *)view + places_at));
+    fill_places((void *)((char *)view + view->places_at));
     fill_queues(view);
-    *device = (struct msp_device){.view = view, .size_bytes = size};
-    return MEMSPAN_OK;
+}
+
+static memspan_status_t make_view(struct msp_device *device)
+{
+    const size_t segments_at = aligned(sizeof(shmemx_device_view_t));
+    const size_t addresses_at =
+        segments_at + aligned(MSP_SEGMENT_MAX * sizeof(shmemx_device_segment_t));
+    const size_t places_at = addresses_at + aligned(address_bytes());
+    const size_t queues_at = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
+    const size_t size      = queues_at + (MSP_DEVICE_QUEUES * queue_bytes());
+    shmemx_device_view_t *view =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memspan_status_t status;
+
+    if (view == MAP_FAILED) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a view of %zu bytes", size);
+    }
+    view->segments_at  = segments_at;
+    view->places_at    = places_at;
+    view->queues_at    = queues_at;
+    device->view       = view;
+    device->size_bytes = size;
+    fill_view(view, &device->reach);
+    status = reach_control(&device->reach, view, size);
+    if (status == MEMSPAN_OK) {
+        fill_segments(view, &device->reach, addresses_at);
+    }
+    return status;
 }
 
 /* ---- open and close ---- */
 
-static void print(int number)
+static void print(const struct msp_device *device)
 {
-    if ((msp_job.pe == 0) && msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
-        printf("device %d, in kernels: PEs of this host, %d, by loads and stores where their "
-               "memory is mapped; other memory, and PEs of other hosts, %d, by %d queues of %d "
-               "requests\n",
-               number, msp_job.local_count, msp_job.pe_count - msp_job.local_count,
-               MSP_DEVICE_QUEUES, MSP_DEVICE_CELLS);
-        fflush(stdout);
+    const shmemx_device_view_t *view     = device->view;
+    const shmemx_device_segment_t *entry = (const void *)((const char *)view + view->segments_at);
+    uint32_t i;
+
+    if ((msp_job.pe != 0) || !msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
+        return;
     }
+    printf("device %d, in kernels: %d PEs of other hosts, and what is named below, by %d queues of "
+           "%d requests\n",
+           device->reach.number, msp_job.pe_count - msp_job.local_count, MSP_DEVICE_QUEUES,
+           MSP_DEVICE_CELLS);
+    for (i = 0; i + 1 < view->segment_count; i++, entry++) { /* the last one is the library's */
+        bool others   = (entry->reach_others != 0) || (entry->addresses_at != 0);
+        int partition = msp_segments[entry->number].partition;
+
+        printf("device %d, in kernels: %s %d: its own %s, that of %d PEs of this host %s%s\n",
+               device->reach.number, (partition >= 0) ? "partition" : "memory",
+               (partition >= 0) ? partition : (int)entry->number,
+               (entry->reach_own != 0) ? "by loads and stores" : "by requests",
+               msp_job.local_count - 1, others ? "by loads and stores" : "by requests",
+               (entry->has_atomics != 0) ? "" : "; atomic updates by requests");
+    }
+    fflush(stdout);
 }
 
 static struct msp_device *find(const shmemx_device_view_t *view)
@@ -208,38 +237,62 @@ struct msp_device *msp_device_claim(void)
     return NULL;
 }
 
+static bool any_is_open(void)
+{
+    int i;
+
+    for (i = 0; i < MSP_DEVICE_MAX; i++) {
+        if (devices[i].view != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last view ends all imports. */
+static void drop_view(struct msp_device *device)
+{
+    shmemx_device_view_t *view = device->view;
+
+    __atomic_store_n(&device->view, NULL, __ATOMIC_RELEASE);
+    if (view != NULL) {
+        msp_device_reach_release(any_is_open() ? (void *)view : NULL);
+        munmap(view, device->size_bytes);
+    }
+}
+
 static memspan_status_t open_locked(int number, const shmemx_device_view_t **view_p)
 {
     struct msp_device *device = find(NULL);
-    memspan_status_t status;
-
-    if (device == NULL) {
-        return memspan_error(MEMSPAN_ERR_LIMIT, "%d views of devices are open already",
-                             MSP_DEVICE_MAX);
-    }
-    status = make_view(number, device);
-    if (status == MEMSPAN_OK) {
-        status = msp_device_service_start(device);
-        if (status != MEMSPAN_OK) {
-            munmap(device->view, device->size_bytes);
-            device->view = NULL;
-        }
-    }
-    if (status == MEMSPAN_OK) {
-        atomic_fetch_add(&words_of(msp_job.local_index)->open_count, 1);
-        *view_p = device->view;
-        print(number);
-    }
-    return status;
-}
-
-memspan_status_t msp_device_open(int number, const shmemx_device_view_t **view_p)
-{
-    memspan_status_t status = require_host_memory(number);
+    struct msp_device_reach reach;
+    memspan_status_t status = msp_device_reach_find(number, &reach);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
+    if (device == NULL) {
+        return memspan_error(MEMSPAN_ERR_LIMIT, "%d views of devices are open already",
+                             MSP_DEVICE_MAX);
+    }
+    *device = (struct msp_device){.reach = reach};
+    status  = make_view(device);
+    if (status == MEMSPAN_OK) {
+        status = msp_device_service_start(device);
+    }
+    if (status != MEMSPAN_OK) {
+        drop_view(device);
+        return status;
+    }
+    atomic_fetch_add(&words_of(msp_job.local_index)->open_count, 1);
+    *view_p = device->view;
+    print(device);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_device_open(int number, const shmemx_device_view_t **view_p)
+{
+    memspan_status_t status;
+
     pthread_mutex_lock(&open_lock);
     status = open_locked(number, view_p);
     pthread_mutex_unlock(&open_lock);
@@ -248,12 +301,9 @@ memspan_status_t msp_device_open(int number, const shmemx_device_view_t **view_p
 
 static void close_locked(struct msp_device *device)
 {
-    shmemx_device_view_t *view = device->view;
-
     msp_device_service_stop(device);
     atomic_fetch_sub(&words_of(msp_job.local_index)->open_count, 1);
-    __atomic_store_n(&device->view, NULL, __ATOMIC_RELEASE);
-    munmap(view, device->size_bytes);
+    drop_view(device);
 }
 
 memspan_status_t msp_device_close(const shmemx_device_view_t *view)

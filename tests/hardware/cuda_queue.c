@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_queue.c: memory in the order of CUDA streams, on the device 0. Each kind of stream serves as a
- * queue, also one whose work is being captured; then medians in nanoseconds of an allocation and its
- * free, beside the driver's own stream-ordered calls, which keep what is freed. Ends with 1 when
- * something is not as it should be, 77 without a driver. */
+/* cuda_queue.c: memory in the order of CUDA streams, on the device 0. Each kind of stream serves as
+ * a queue, also one whose work is being captured; then medians in nanoseconds of an allocation and
+ * its free, beside the driver's own stream-ordered calls, which keep what is freed. Ends with 1
+ * when something is not as it should be, 77 without a driver. */
 
 #include <dlfcn.h>
 #include <memspan/memspan.h>

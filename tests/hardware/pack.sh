@@ -15,7 +15,7 @@ preset=${1:-release}
 folder=${2:-build/hardware}
 programs='tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks bin/oshrun
     tests/fakes/cuda/cuda-program tests/fakes/cuda/cuda-calls tests/fakes/cuda/cuda-race
-    tests/fakes/cuda/no-descriptors tests/fakes/cuda/cuda-queue tests/queue/queue-model
+    tests/fakes/cuda/no-descriptors tests/fakes/cuda/cuda-queue tests/fakes/cuda/cuda-shmem tests/queue/queue-model
     tests/soak/memspan-soak tests/shmem/partition/shmem-kinds tests/shmem/partition/shmem-ends
     tests/shmem/collective/shmem-device-reduce'
 
@@ -73,6 +73,14 @@ if region kinds tests/programs/offload/kinds.c 2>"$folder/regions/why"; then
         cp -L "$("$gcc" -print-file-name=$name)" "$folder/lib/"
     done
 fi
+# Kernels that call OpenSHMEM: by Clang, whose code the driver translates, and by nvcc where it is.
+for clang in ${HARDWARE_CLANG:-clang-19 clang-20 clang-21 clang-22 clang-18 clang}; do
+    "$clang" --target=nvptx64-nvidia-cuda -march=sm_70 -O2 -Werror -ffreestanding -nogpulib -Iinclude -S \
+        tests/hardware/cuda_shmem_kernels.c -o "$folder/kernels-clang.ptx" 2>"$folder/why-clang" && break
+done
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+[ ! -x "$nvcc" ] || "$nvcc" -x cu -std=c++17 -arch=sm_90 -Iinclude -cubin tests/hardware/cuda_shmem_kernels.c \
+    -o "$folder/kernels-nvcc.cubin"
 strip -g "$folder"/regions/* "$folder"/bin/* "$folder"/lib/* 2>/dev/null || true
 cp tests/hardware/run.sh "$folder/"
 git rev-parse HEAD >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"

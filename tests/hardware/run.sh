@@ -7,16 +7,17 @@
 # none but those that have nothing to do on this machine (skipped) was left out; 1 otherwise; 2 there
 # is no such step; 77 there is no such device.
 #
-# STEP: facts query share suite program queues regions shmem race soak measure calls daxpy blocks
-# sanitizer; none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the
-# sizes that daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
+# STEP: facts query share suite program queues regions shmem kernels race soak measure calls daxpy
+# blocks sanitizer; none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and
+# DAXPY_N_LARGE are the sizes that daxpy runs with, SOAK_SECONDS (60) the time of the soak, MODEL_SECONDS (15)
+# that of the model of queues, MEASURE the words of --measure (quick).
 # HARDWARE_SCALE (1) multiplies the time limits.
 # shellcheck disable=SC2317 # steps are called by their names
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-all='facts query share suite program queues regions shmem race soak measure calls daxpy blocks sanitizer'
+all='facts query share suite program queues regions shmem kernels race soak measure calls daxpy blocks sanitizer'
 steps=$all
 if [ $# -gt 2 ]; then
     shift 2
@@ -196,6 +197,22 @@ step_shmem() {
     tell handles.txt own 30 MEMSPAN_DEVICES="$backend:0" no-descriptors memquery --probe=full -o json
 }
 
+# Kernels that call OpenSHMEM, by each compiler that there was; on one host, and each PE on a host of its own.
+step_kernels() {
+    [ "$backend" = cuda ] || return 0
+    for image in "$here"/kernels-*; do
+        for pes in ${PES:-1 2 4}; do
+            for transport in smp tcp:1; do
+                [ "$pes$transport" != 1tcp:1 ] || continue
+                keep kernels.txt own 60 MEMSPAN_DEVICES=cuda:0 SHMEMX_TRANSPORT=$transport SHMEM_SYMMETRIC_SIZE=160m \
+                    SHMEM_SYMMETRIC_PARTITION5=160m:KIND=DEVICE SHMEM_SYMMETRIC_PARTITION6=160m:KIND=PINNED \
+                    SHMEM_INFO=1 oshrun -n "$pes" "$here/bin/cuda-shmem" "$image"
+            done
+        done
+    done
+    grep -E '^(\$|partition .*(:|,) (kernels|a (thread|put)|random))' "$out/kernels.txt" | sed 's/.*KIND=PINNED//' || true
+}
+
 # The program's own copy, and at once a put and a peer's read.
 step_race() {
     [ "$backend" = cuda ] || return 0
@@ -267,7 +284,7 @@ kinds='DEVICE PINNED MANAGED COHERENT'
 # Seconds for a step: where all hangs, the next ones have their turn.
 budget() {
     case $1 in
-    shmem) echo 150 ;;
+    shmem | kernels) echo 150 ;;
     regions) echo 90 ;;
     suite | sanitizer | measure | daxpy) echo 120 ;;
     soak) echo $((${SOAK_SECONDS:-60} + 30)) ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # compile.sh SOURCE CLANG: the header for every processor that this Clang has, freestanding, and as
-# C++. Code alone: no device runs it.
+# C++; by nvcc where it is, whose assembler also reads Clang's code. Code alone: no device runs it.
 source=$1
 clang=$2
 command -v "$clang" >/dev/null || { echo "there is no clang"; exit 77; }
@@ -40,5 +40,26 @@ done
 # Older ones call an external translator.
 if [ "$major" -ge 20 ] && has spirv64; then
     compile "spirv64" --target=spirv64
+fi
+# by_toolkit NAME COMMAND...
+by_toolkit() {
+    name=$1
+    shift
+    if "$@"; then
+        echo "$name: compiled"
+    else
+        echo "$name: not compiled"
+        failed=1
+    fi
+}
+toolkit=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null) || exit $failed
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+by_toolkit "nvcc sm_90" "$toolkit" -x cu -std=c++17 -arch=sm_90 -Werror all-warnings -I"$source/include" \
+    -cubin "$kernel" -o "$folder/nvcc.cubin"
+if has nvptx64; then
+    "$clang" -O1 -ffreestanding -I"$source/include" --target=nvptx64-nvidia-cuda -march=sm_70 -nogpulib \
+        -S "$kernel" -o "$folder/kernel.ptx"
+    by_toolkit "nvptx64 by ptxas" "${toolkit%nvcc}ptxas" -c -arch=sm_90 "$folder/kernel.ptx" -o "$folder/clang.cubin"
 fi
 exit $failed

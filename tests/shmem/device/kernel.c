@@ -3,15 +3,21 @@
 
 #include <shmemx_device.h>
 
+#ifdef __CUDACC__
+#define KERNEL __host__ __device__
+#else
+#define KERNEL
+#endif
+
 #ifdef __cplusplus
 extern "C"
 #endif
-    long
+    KERNEL long
     kernel(const shmemx_device_view_t *view, long *words, int *halves, uint64_t *signals,
            uint32_t *arrived, uint32_t rank, uint32_t size, int pe);
 
-long kernel(const shmemx_device_view_t *view, long *words, int *halves, uint64_t *signals,
-            uint32_t *arrived, uint32_t rank, uint32_t size, int pe)
+KERNEL long kernel(const shmemx_device_view_t *view, long *words, int *halves, uint64_t *signals,
+                   uint32_t *arrived, uint32_t rank, uint32_t size, int pe)
 {
     long sum = 0;
 

@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <shmemx.h>
 #include <shmemx_device.h>
+#include <stdlib.h>
 
 enum { ROUNDS = 200, DATA = 40 };
 
@@ -117,7 +118,7 @@ static void chain(long *words)
     CHECK(errors == 0, "%ld links are out of order", errors);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     long *data;
     long *flags;
@@ -134,7 +135,8 @@ int main(void)
     signals = shmem_calloc(2, sizeof *signals);
     words   = shmem_calloc((size_t)rounds * 2, sizeof *words);
     seen    = shmem_calloc((size_t)rounds, sizeof *seen);
-    CHECK(shmemx_device_open(omp_get_default_device(), &view) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_open((argc > 1) ? atoi(argv[1]) : omp_get_default_device(), &view) == 0,
+          "%s", memspan_error_text());
     if (buddy < shmem_n_pes()) {
         message(data, flags);
     }

@@ -215,7 +215,7 @@ static void later_space(void)
     CHECK(shmemx_space_destroy(space) == 0, "the space stays");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const shmemx_device_view_t *other = NULL;
 
@@ -223,7 +223,8 @@ int main(void)
     pe_count    = shmem_n_pes();
     next_pe     = (shmem_my_pe() + 1) % pe_count;
     previous_pe = (shmem_my_pe() + pe_count - 1) % pe_count;
-    CHECK(shmemx_device_open(omp_get_default_device(), &view) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_open((argc > 1) ? atoi(argv[1]) : omp_get_default_device(), &view) == 0,
+          "%s", memspan_error_text());
     CHECK(shmemx_device_open(-1, &other) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
     put_and_get();
