@@ -141,6 +141,26 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_copy(void *to, const void *from, size_
     }
 }
 
+/* At most 8 bytes, within the request. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_cell(const shmemx_device_view_t *view,
+                                                       shmemx_device_queue_t *queue,
+                                                       uint32_t operation, uint64_t where,
+                                                       char *own, size_t size_bytes, int pe)
+{
+    uint64_t value = 0;
+
+    if (size_bytes == 0) {
+        return;
+    }
+    if (operation == SHMEMX_DEVICE_PUT) {
+        shmemx_device_copy(&value, own, size_bytes);
+    }
+    value = shmemx_device_ask(view, queue, operation, where, size_bytes, value, 0, pe);
+    if ((operation != SHMEMX_DEVICE_PUT) && !shmemx_device_failed(view)) {
+        shmemx_device_copy(own, &value, size_bytes);
+    }
+}
+
 /* Data by requests: of every size-th piece, from piece [rank] on. */
 SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_queue(const shmemx_device_view_t *view,
                                                         shmemx_device_queue_t *queue,
@@ -150,6 +170,11 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_queue(const shmemx_device_view
 {
     size_t at = (size_t)rank * SHMEMX_DEVICE_PIECE_BYTES;
 
+    if (size_bytes <= sizeof(uint64_t)) {
+        shmemx_device_move_by_cell(view, queue, operation, where, own, (rank == 0) ? size_bytes : 0,
+                                   pe);
+        return;
+    }
     for (; at < size_bytes; at += (size_t)size * SHMEMX_DEVICE_PIECE_BYTES) {
         size_t piece = size_bytes - at;
         uint64_t ticket;

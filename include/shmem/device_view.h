@@ -116,6 +116,7 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #define SHMEMX_DEVICE_LOAD_ACQUIRE(word)         shmemx_device_load_uint64_t(word)
 #define SHMEMX_DEVICE_STORE_RELEASE(word, value) shmemx_device_store_uint64_t((word), (value))
 #define SHMEMX_DEVICE_LOAD_RELAXED(word)         SHMEMX_DEVICE_PEEK(word)
+#define SHMEMX_DEVICE_EXCHANGE(word, value)      __atomic_exchange_n((word), (value), __ATOMIC_SEQ_CST)
 #define SHMEMX_DEVICE_FILL(member, value)        ((member) = (value))
 #define SHMEMX_DEVICE_TAKE(member)               (member)
 #define SHMEMX_DEVICE_POLL(view, polls)          shmemx_device_poll((view), (polls))
@@ -155,7 +156,7 @@ typedef struct shmemx_device_cell {
     int32_t pe;
     uint64_t where; /* segment << 48 | offset */
     uint64_t size_bytes;
-    uint64_t value; /* of at most 8 bytes; the reply */
+    uint64_t value; /* of at most 8 bytes, data too; the reply */
     uint64_t condition;
     uint64_t spare[2];
 } shmemx_device_cell_t;
@@ -201,10 +202,13 @@ typedef struct shmemx_device_view {
     uint64_t barrier;     /* address of this PE's words of device barriers, symmetric */
     uint64_t sleepers;    /* address of the count of sleepers of the PE with place 0; 0: none */
     uint64_t sleepers_stride_bytes;
-    uint64_t spare1[4];
+    uint64_t serve;  /* address of the host's function that executes requests; 0: its thread does */
+    uint64_t server; /* argument of it */
+    uint64_t spare1[2];
     /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
     uint64_t failed;
-    uint64_t spare2[7];
+    uint64_t spare2[6];
+    uint64_t is_served;  /* a thread executes requests */
     uint32_t is_asleep;  /* the host's thread, on this word */
     uint32_t has_waited; /* a kernel did, since the host looked for failed peers */
     uint32_t spare3[14];
@@ -336,11 +340,16 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_release(shmemx_device_queue_t *queue,
     SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + shmemx_device_lap(queue));
 }
 
+/* A thread of the host's processors executes the request itself, if no other thread does. */
 SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *view,
                                                  shmemx_device_cell_t *cell, uint64_t ticket)
 {
     shmemx_device_post(cell, ticket);
-    shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
+    if (SHMEMX_DEVICE_HAS_KERNEL && (view->serve != 0)) {
+        ((void (*)(uint64_t))(uintptr_t)view->serve)(view->server);
+    } else {
+        shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
+    }
 }
 
 /* Ask for one operation on a word, or for order; the reply, 0 without one. */
@@ -389,6 +398,20 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_answer(shmemx_device_queue_t *queue,
     } else {
         shmemx_device_release(queue, cell, ticket);
     }
+}
+
+/* Of the host: 1 where this thread may execute requests, as no other does. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_begin_service(shmemx_device_view_t *view)
+{
+    SHMEMX_DEVICE_ORDER(__ATOMIC_SEQ_CST); /* behind its own request, which another may see */
+    return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;
+}
+
+/* Of the host: then it checks for requests again: their threads may have found it at work. */
+SHMEMX_DEVICE_FUNCTION void shmemx_device_end_service(shmemx_device_view_t *view)
+{
+    (void)SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)0);
+    SHMEMX_DEVICE_ORDER(__ATOMIC_SEQ_CST);
 }
 
 #if defined(_OPENMP)

@@ -82,6 +82,9 @@ bool msp_device_reach_addresses(const struct msp_device_reach *reach, unsigned n
 memspan_status_t msp_device_service_start(struct msp_device *device);
 void msp_device_service_stop(struct msp_device *device);
 
+/* Called by kernels on the host's processors, behind a request. */
+void msp_device_serve(struct msp_device *device);
+
 /* The one that no thread serves yet; NULL: there is none. */
 struct msp_device *msp_device_claim(void);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* service.c: the thread that executes a view's requests, on a context of its own.
+/* service.c: execution of a view's requests, on a context of its own, by one thread at a time.
  *
  * Each queue is executed in the order of its tickets. Requests with replies from other PEs (gets,
  * fetching atomics) are started, and answered together: one quiet completes all of them that were
- * there at the same time. Without requests the thread polls, then sleeps on the view's word, which
- * devices that can call the kernel's futex wake; for others it sleeps shortly. It also looks for
- * failed peers while a kernel waits. */
+ * there at the same time.
+ *
+ * Kernels on the host's processors call msp_device_serve() behind each request. A thread that finds
+ * another one at work leaves its request to that one, which checks for requests again at its end.
+ * Requests of other devices are the work of the view's own thread. Without requests that thread
+ * polls, then sleeps on the view's word. It also looks for failed peers while a kernel waits. */
 
 #include "shmem/bootstrap.h"
 #include "shmem/control/wait.h"
@@ -18,12 +21,14 @@
 #include "shmem/transport/rma.h"
 #include <linux/futex.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     SPINS    = 2000, /* rounds over the queues before it sleeps */
+    ROUNDS   = 8,    /* over the queues that a kernel's thread makes for others */
     DEFERRED = 64,   /* replies that one quiet completes, at most */
     WATCH_MS = 125,
     SLOW_US  = 50, /* of sleep, where the device cannot wake the thread */
@@ -98,13 +103,18 @@ static void store_word(const shmemx_device_cell_t *cell)
 }
 
 static void execute_atomic(const struct msp_context *context, shmemx_device_cell_t *cell,
-                           enum msp_atomic operation, char *to)
+                           enum msp_atomic operation, char *to, bool is_alone)
 {
     uint64_t *fetch = ((cell->operation & SHMEMX_DEVICE_REPLIES) != 0) ? &cell->value : NULL;
     uint64_t value  = cell->value;
     unsigned index;
     void *near = msp_peer_resolve(to, cell->size_bytes, cell->pe, &index);
 
+    if ((near == NULL) && (fetch != NULL) && is_alone) {
+        *fetch = msp_atomic_slow(call, context, operation, to, cell->size_bytes, value,
+                                 cell->condition, cell->pe);
+        return;
+    }
     if (near == NULL) {
         cell->value = 0;
         msp_atomic_post_slow(call, context, operation, to, cell->size_bytes, value, cell->condition,
@@ -117,12 +127,16 @@ static void execute_atomic(const struct msp_context *context, shmemx_device_cell
     }
 }
 
-/* Start it. */
-static void execute(const struct msp_context *context, shmemx_device_cell_t *cell, char *data)
+/* Start it; one with a reply that is alone ends here. */
+static void execute(const struct msp_context *context, shmemx_device_cell_t *cell, char *data,
+                    bool is_alone)
 {
     uint32_t operation = cell->operation & ~(uint32_t)SHMEMX_DEVICE_REPLIES;
     char *to;
 
+    if (cell->size_bytes <= sizeof cell->value) {
+        data = (char *)&cell->value;
+    }
     if ((operation == SHMEMX_DEVICE_SET) && (cell->where >> 48 == MSP_SEGMENT_CONTROL)) {
         store_word(cell);
         return;
@@ -131,14 +145,15 @@ static void execute(const struct msp_context *context, shmemx_device_cell_t *cel
     if (operation == SHMEMX_DEVICE_PUT) {
         msp_put(call, context, to, data, cell->size_bytes, cell->pe, 0);
     } else if (operation == SHMEMX_DEVICE_GET) {
-        msp_get(call, context, data, to, cell->size_bytes, cell->pe, MSP_OP_NONBLOCKING);
+        msp_get(call, context, data, to, cell->size_bytes, cell->pe,
+                is_alone ? 0 : MSP_OP_NONBLOCKING);
     } else if (operation == SHMEMX_DEVICE_NOTIFY) {
         msp_peer_notify((unsigned)msp_job_local_index(cell->pe), to, cell->size_bytes);
     } else if (atomic_of(operation) >= 0) {
         if ((operation == SHMEMX_DEVICE_SIGNAL_SET) || (operation == SHMEMX_DEVICE_SIGNAL_ADD)) {
             msp_fence(context);
         }
-        execute_atomic(context, cell, (enum msp_atomic)atomic_of(operation), to);
+        execute_atomic(context, cell, (enum msp_atomic)atomic_of(operation), to, is_alone);
     } else {
         msp_fatal("%s: there is no operation %u", call, operation);
     }
@@ -160,10 +175,12 @@ static void complete(const struct msp_context *context, struct batch *batch, uin
 }
 
 /* One request; its cell is answered, or joins the batch. */
-static void serve(const struct msp_context *context, struct batch *batch, uint64_t ticket)
+static void serve_cell(const struct msp_context *context, struct batch *batch, uint64_t ticket)
 {
     shmemx_device_queue_t *queue = batch->queue;
     shmemx_device_cell_t *cell   = shmemx_device_cell_of(queue, ticket);
+    uint64_t next                = ticket + SHMEMX_DEVICE_STEP;
+    bool is_alone;
 
     if (cell->operation == (SHMEMX_DEVICE_FENCE | SHMEMX_DEVICE_REPLIES)) {
         msp_fence(context);
@@ -176,8 +193,10 @@ static void serve(const struct msp_context *context, struct batch *batch, uint64
         shmemx_device_answer(queue, cell, ticket);
         return;
     }
-    execute(context, cell, shmemx_device_data_of(queue, ticket));
-    if ((cell->operation & SHMEMX_DEVICE_REPLIES) == 0) {
+    is_alone = (batch->count == 0) &&
+               !shmemx_device_is_requested(shmemx_device_cell_of(queue, next), next);
+    execute(context, cell, shmemx_device_data_of(queue, ticket), is_alone);
+    if (is_alone || ((cell->operation & SHMEMX_DEVICE_REPLIES) == 0)) {
         shmemx_device_answer(queue, cell, ticket);
         return;
     }
@@ -198,7 +217,7 @@ static bool serve_queue(struct msp_device *device, uint32_t index)
 
     while ((ticket < last) &&
            shmemx_device_is_requested(shmemx_device_cell_of(batch.queue, ticket), ticket)) {
-        serve(context, &batch, ticket);
+        serve_cell(context, &batch, ticket);
         ticket += SHMEMX_DEVICE_STEP;
     }
     if (batch.count > 0) {
@@ -217,6 +236,57 @@ static bool serve_all(struct msp_device *device)
         any = serve_queue(device, i) || any;
     }
     return any;
+}
+
+/* ---- by one thread at a time ---- */
+
+/* Of queues whose next tickets these are. Another thread may have executed them since. */
+static bool has_requests(const struct msp_device *device, const uint64_t *tickets)
+{
+    bool has = false;
+    uint32_t i;
+
+    for (i = 0; i < MSP_DEVICE_QUEUES; i++) {
+        has = has || shmemx_device_is_requested(
+                         shmemx_device_cell_of(queue_of(device, i), tickets[i]), tickets[i]);
+    }
+    return has;
+}
+
+/* If no other thread does. True: requests came meanwhile, whose threads found this one at work. */
+static bool serve_once(struct msp_device *device, bool *any_p)
+{
+    uint64_t tickets[MSP_DEVICE_QUEUES];
+
+    if (!shmemx_device_begin_service(device->view)) {
+        return false;
+    }
+    *any_p = serve_all(device);
+    memcpy(tickets, device->tickets, sizeof tickets);
+    shmemx_device_end_service(device->view);
+    return has_requests(device, tickets);
+}
+
+/* A thread that makes requests until this one sets a flag would keep it here: the view's own thread
+ * takes over. */
+void msp_device_serve(struct msp_device *device)
+{
+    unsigned rounds = 0;
+    bool any;
+
+    while (serve_once(device, &any)) {
+        if (++rounds == ROUNDS) {
+            shmemx_device_wake_host(&device->view->is_asleep);
+            return;
+        }
+    }
+}
+
+static bool serve(struct msp_device *device)
+{
+    bool any = false;
+
+    return serve_once(device, &any) || any;
 }
 
 /* ---- the thread ---- */
@@ -254,7 +324,7 @@ static void sleep_until_request(struct msp_device *device)
 
     __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
     atomic_thread_fence(memory_order_seq_cst);
-    if (!serve_all(device) && !atomic_load(&device->ends)) {
+    if (!serve(device) && !atomic_load(&device->ends)) {
         syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 1, &duration, NULL, 0);
     }
     __atomic_store_n(word, 0, __ATOMIC_RELAXED);
@@ -269,11 +339,11 @@ static void *run(void *unused)
 
     (void)unused;
     while (!atomic_load(&device->ends)) {
-        idle = serve_all(device) ? 0 : (idle + 1);
+        idle = serve(device) ? 0 : (idle + 1);
         if (idle > 0) {
             msp_wait_relax();
         }
-        if (idle > SPINS) {
+        if (idle > ((device->view->serve != 0) ? 0 : SPINS)) {
             sleep_until_request(device);
             idle = 0;
         }
@@ -282,7 +352,7 @@ static void *run(void *unused)
             watch(device);
         }
     }
-    while (serve_all(device)) {
+    while (serve(device)) {
     }
     return NULL;
 }

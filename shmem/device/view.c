@@ -140,10 +140,10 @@ static size_t aligned(size_t size_bytes)
     return (size_bytes + MSP_CACHE_LINE_BYTES - 1) / MSP_CACHE_LINE_BYTES * MSP_CACHE_LINE_BYTES;
 }
 
-static void fill_view(shmemx_device_view_t *view, const struct msp_device_reach *reach)
+static void fill_view(shmemx_device_view_t *view, const struct msp_device *device)
 {
     view->version               = SHMEMX_DEVICE_VIEW_VERSION;
-    view->device                = reach->number;
+    view->device                = device->reach.number;
     view->my_pe                 = msp_job.pe;
     view->n_pes                 = msp_job.pe_count;
     view->queue_count           = MSP_DEVICE_QUEUES;
@@ -151,6 +151,10 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device_reach 
     view->barrier               = (uintptr_t)words_of(msp_job.local_index)->barrier;
     view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
     view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
+    if (!device->reach.by_import) { /* its kernels run in this process */
+        view->serve  = (uintptr_t)msp_device_serve;
+        view->server = (uintptr_t)device;
+    }
     fill_places((void *)((char *)view + view->places_at));
     fill_queues(view);
 }
@@ -175,7 +179,7 @@ static memspan_status_t make_view(struct msp_device *device)
     view->queues_at    = queues_at;
     device->view       = view;
     device->size_bytes = size;
-    fill_view(view, &device->reach);
+    fill_view(view, device);
     status = reach_control(&device->reach, view, size);
     if (status == MEMSPAN_OK) {
         fill_segments(view, &device->reach, addresses_at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checker.c: the protocol of request queues, checked exhaustively: two threads of a device with
- * three requests each, a queue of two cells, and the host's thread, in every order of their steps.
+ * three requests each, a queue of two cells, and the host's thread, in every order of their steps;
+ * and the same where the threads execute the requests themselves, one at a time.
  *
  * The code is that of the header. Each load and store of it is a step, before which another thread
  * may take any number of its own. A plain store is delayed: others see it at any later time, but
@@ -17,6 +18,7 @@
 static uint64_t model_load(const uint64_t *word);
 static void model_store(uint64_t *word, uint64_t value);
 static uint64_t model_draw(uint64_t *word, uint64_t value);
+static uint64_t model_exchange(uint64_t *word, uint64_t value);
 static void model_fill(uint64_t *word, uint64_t value);
 static void model_take(void);
 static int model_poll(void);
@@ -25,6 +27,7 @@ static int model_poll(void);
 #define SHMEMX_DEVICE_STORE_RELEASE(word, value) model_store((word), (value))
 #define SHMEMX_DEVICE_LOAD_RELAXED(word)         __atomic_load_n((word), __ATOMIC_RELAXED)
 #define SHMEMX_DEVICE_DRAW(word, value)          model_draw((word), (value))
+#define SHMEMX_DEVICE_EXCHANGE(word, value)      model_exchange((word), (value))
 #define SHMEMX_DEVICE_FILL(member, value)        model_fill(&(member), (value))
 #define SHMEMX_DEVICE_TAKE(member)               (model_take(), (member))
 #define SHMEMX_DEVICE_POLL(view, polls)          ((void)(view), (void)(polls), model_poll())
@@ -63,6 +66,7 @@ static struct shared {
     } queue;
     uint64_t executed[PRODUCERS * REQUESTS]; /* values, in order */
     uint64_t executed_count;
+    uint64_t next; /* ticket to execute, of the thread that serves */
 } shared;
 
 static struct thread threads[THREADS];
@@ -72,6 +76,8 @@ static int current;
 static const char *wrong; /* of the last run */
 static int relaxed;       /* a fault: stores of turns order nothing */
 static int is_split;      /* a fault: tickets are drawn by a load and a store */
+static int checks_once;   /* a fault: threads that serve do not check again */
+static int serves_itself; /* the threads execute requests */
 
 /* ---- steps ---- */
 
@@ -145,6 +151,18 @@ static uint64_t model_draw(uint64_t *word, uint64_t value)
     return old;
 }
 
+static uint64_t model_exchange(uint64_t *word, uint64_t value)
+{
+    uint64_t old;
+
+    model_step();
+    flush(&threads[current]);
+    old                      = *word;
+    *word                    = value;
+    threads[current].history = mix(mix(threads[current].history, 6), old);
+    return old;
+}
+
 static void model_fill(uint64_t *word, uint64_t value)
 {
     model_step();
@@ -177,11 +195,50 @@ static void produce(int producer)
                               SHMEMX_DEVICE_ADD | (replies ? SHMEMX_DEVICE_REPLIES : 0), 0, 8,
                               value_of(producer, i), 0, 0);
 
-        threads[producer].history = mix(threads[producer].history, reply);
+        threads[producer].history = mix(1, (uint64_t)i); /* it keeps nothing else */
         expect(!replies || (reply == value_of(producer, i) + 1000), "a reply is of another one");
     }
     threads[producer].is_finished = 1;
     model_step();
+}
+
+static void execute(shmemx_device_cell_t *cell, uint64_t ticket)
+{
+    uint64_t value = SHMEMX_DEVICE_TAKE(cell->value);
+
+    threads[current].history = mix(threads[current].history, value);
+    expect(shared.executed_count < PRODUCERS * REQUESTS, "a request is executed twice");
+    if (wrong == NULL) {
+        shared.executed[shared.executed_count++] = value;
+    }
+    SHMEMX_DEVICE_FILL(cell->value, value + 1000);
+    shmemx_device_answer(&shared.queue.queue, cell, ticket);
+}
+
+/* msp_device_serve() of shmem/device/service.c, without an end. */
+static void serve_itself(uint64_t unused)
+{
+    const uint64_t history = threads[current].history; /* as the caller's after it, too */
+    shmemx_device_cell_t *cell;
+    uint64_t next;
+
+    (void)unused;
+    do {
+        threads[current].history = mix(history, 7);
+        if (!shmemx_device_begin_service(&shared.view)) {
+            break;
+        }
+        next = shared.next;
+        cell = shmemx_device_cell_of(&shared.queue.queue, next);
+        while (shmemx_device_is_requested(cell, next)) {
+            execute(cell, next);
+            next += SHMEMX_DEVICE_STEP;
+            cell = shmemx_device_cell_of(&shared.queue.queue, next);
+        }
+        shared.next = next;
+        shmemx_device_end_service(&shared.view);
+    } while (!checks_once && shmemx_device_is_requested(cell, next));
+    threads[current].history = history;
 }
 
 static void serve(void)
@@ -189,16 +246,11 @@ static void serve(void)
     for (uint64_t ticket = 0; ticket < PRODUCERS * REQUESTS * SHMEMX_DEVICE_STEP;
          ticket += SHMEMX_DEVICE_STEP) {
         shmemx_device_cell_t *cell = shmemx_device_cell_of(&shared.queue.queue, ticket);
-        uint64_t value;
 
         while (!shmemx_device_is_requested(cell, ticket)) {
             (void)model_poll();
         }
-        value                                    = SHMEMX_DEVICE_TAKE(cell->value);
-        threads[HOST].history                    = mix(threads[HOST].history, value);
-        shared.executed[shared.executed_count++] = value;
-        SHMEMX_DEVICE_FILL(cell->value, value + 1000);
-        shmemx_device_answer(&shared.queue.queue, cell, ticket);
+        execute(cell, ticket);
     }
     threads[HOST].is_finished = 1;
     model_step();
@@ -223,8 +275,10 @@ static void begin(void)
     for (uint64_t i = 0; i < CELLS; i++) {
         shared.queue.cells[i].turn = i * SHMEMX_DEVICE_STEP;
     }
-    wrong = NULL;
-    for (int i = 0; i < THREADS; i++) {
+    wrong                     = NULL;
+    threads[HOST].is_finished = serves_itself;
+    shared.view.serve         = serves_itself ? (uint64_t)(uintptr_t)serve_itself : 0;
+    for (int i = 0; i < THREADS - serves_itself; i++) {
         getcontext(&threads[i].context);
         threads[i].context.uc_stack.ss_sp   = stacks[i];
         threads[i].context.uc_stack.ss_size = STACK_MAX;
@@ -368,23 +422,38 @@ static int explore(int *path, int depth)
     return 0;
 }
 
-/* "relaxed", "split": with that fault. 1: something is wrong; 2: not all orders were tried. */
-int main(int argc, char **argv)
+/* Not 0: something is wrong, or not all orders were tried. */
+static int check(void)
 {
     static int path[DEPTH_MAX + 1];
 
-    relaxed  = (argc > 1) && (strcmp(argv[1], "relaxed") == 0);
-    is_split = (argc > 1) && (strcmp(argv[1], "split") == 0);
-    states   = calloc(STATE_MAX, sizeof *states);
-    if (states == NULL) {
-        return 1;
-    }
+    memset(states, 0, STATE_MAX * sizeof *states);
+    state_count = 0;
     begin();
     if (explore(path, 0)) {
         printf("%s, after %zu states\n", wrong, state_count);
         return 1;
     }
     printf("%zu states\n", state_count);
-    free(states);
     return (state_count < 1000) ? 2 : 0;
+}
+
+/* "relaxed", "split", "once": with that fault. 1: something is wrong; 2: not all orders were tried.
+ */
+int main(int argc, char **argv)
+{
+    int result;
+
+    relaxed     = (argc > 1) && (strcmp(argv[1], "relaxed") == 0);
+    is_split    = (argc > 1) && (strcmp(argv[1], "split") == 0);
+    checks_once = (argc > 1) && (strcmp(argv[1], "once") == 0);
+    states      = calloc(STATE_MAX, sizeof *states);
+    if (states == NULL) {
+        return 1;
+    }
+    result        = check();
+    serves_itself = 1;
+    result        = (result != 0) ? result : check();
+    free(states);
+    return result;
 }

@@ -54,4 +54,10 @@ found "a reply whose cell is given away"
 build "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) == ticket + 1;" \
     "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) >= ticket;"
 found "a request that is executed before it is posted"
+build "" ""
+found "a thread that serves and does not check again" once
+build "return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;" "return 1;"
+found "two threads that serve"
+build "(void)SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)0);" ""
+found "a thread that serves for ever"
 exit $failed

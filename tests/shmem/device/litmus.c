@@ -8,6 +8,7 @@
 #include <shmemx.h>
 #include <shmemx_device.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 200, DATA = 40 };
 
@@ -118,14 +119,19 @@ static void chain(long *words)
     CHECK(errors == 0, "%ld links are out of order", errors);
 }
 
+/* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
+ * of a GPU. */
 int main(int argc, char **argv)
 {
+    bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
+    int number     = ((argc > 1) && !by_thread) ? atoi(argv[1]) : omp_get_default_device();
     long *data;
     long *flags;
     uint64_t *signals;
     long *words;
     long *seen;
 
+    (void)argv;
     shmem_init();
     rounds  = check_rounds(ROUNDS * 10) / 2;
     buddy   = shmem_my_pe() ^ 1;
@@ -135,8 +141,10 @@ int main(int argc, char **argv)
     signals = shmem_calloc(2, sizeof *signals);
     words   = shmem_calloc((size_t)rounds * 2, sizeof *words);
     seen    = shmem_calloc((size_t)rounds, sizeof *seen);
-    CHECK(shmemx_device_open((argc > 1) ? atoi(argv[1]) : omp_get_default_device(), &view) == 0,
-          "%s", memspan_error_text());
+    CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
+    if (by_thread) {
+        ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
+    }
     if (buddy < shmem_n_pes()) {
         message(data, flags);
     }

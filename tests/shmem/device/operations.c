@@ -215,18 +215,26 @@ static void later_space(void)
     CHECK(shmemx_space_destroy(space) == 0, "the space stays");
 }
 
+/* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
+ * of a GPU. */
 int main(int argc, char **argv)
 {
+    bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
+    int number     = ((argc > 1) && !by_thread) ? atoi(argv[1]) : omp_get_default_device();
     const shmemx_device_view_t *other = NULL;
+
+    (void)argv;
 
     shmem_init();
     pe_count    = shmem_n_pes();
     next_pe     = (shmem_my_pe() + 1) % pe_count;
     previous_pe = (shmem_my_pe() + pe_count - 1) % pe_count;
-    CHECK(shmemx_device_open((argc > 1) ? atoi(argv[1]) : omp_get_default_device(), &view) == 0,
-          "%s", memspan_error_text());
+    CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(-1, &other) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
+    if (by_thread) {
+        ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
+    }
     put_and_get();
     groups();
     atomics();
