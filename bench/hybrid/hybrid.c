@@ -69,6 +69,12 @@ _Static_assert(sizeof(points) / sizeof(points[0]) <= BENCH_POINTS_MAX, "too many
         FASTER(app ", weak, 2 PEs", app "-weak-2", 1),                                             \
         FASTER(app ", weak, 4 PEs", app "-weak-4", 1)
 
+/* Kernels that call OpenSHMEM against calls of the host. */
+#define BY_KERNEL(what, point, times)                                                              \
+    {                                                                                              \
+        what, point, BENCH_FASTER, times, "extended", HYBRID_ONE_HOST, HYBRID_DEVICE               \
+    }
+
 static const struct bench_target targets[] = {
     FASTER("put of 8 B", "put-8", 6),
     FASTER("random access, 2 PEs", "random-weak-2", 4.9),
@@ -76,6 +82,12 @@ static const struct bench_target targets[] = {
     NOT_SLOWER("fft"),
     NOT_SLOWER("matrix"),
     NOT_SLOWER("heat"),
+    BY_KERNEL("random access by kernels, 2 PEs", "random-weak-2", 2),
+    BY_KERNEL("random access by kernels, 4 PEs", "random-weak-4", 2),
+    BY_KERNEL("heat by kernels, strong, 2 PEs", "heat-strong-2", 1),
+    BY_KERNEL("heat by kernels, strong, 4 PEs", "heat-strong-4", 1),
+    BY_KERNEL("heat by kernels, weak, 2 PEs", "heat-weak-2", 1),
+    BY_KERNEL("heat by kernels, weak, 4 PEs", "heat-weak-4", 1),
 };
 
 #define NAME(row, name, bytes) name "-" #bytes,
@@ -127,10 +139,12 @@ static void put_head(struct bench_report *report, const struct bench_run *run)
     bench_report_head(report, "memspan", "%s", memspan_version());
 }
 
-/* What the extended form is compared with. */
+/* What a form is compared with. */
 static size_t limit_of(const struct bench_run *run, size_t peer)
 {
-    return (peer == HYBRID_EXTENDED) ? (size_t)HYBRID_STANDARD : run->peer_count;
+    return (peer == HYBRID_EXTENDED) ? (size_t)HYBRID_STANDARD
+           : (peer == HYBRID_DEVICE) ? (size_t)HYBRID_EXTENDED
+                                     : run->peer_count;
 }
 
 const struct bench_suite hybrid_suite = {

@@ -3,8 +3,8 @@
 #define MEMSPAN_BENCH_HYBRID_H
 
 /* The experiments of "Extending OpenMP and OpenSHMEM for Efficient Heterogeneous Computing": the
- * mini-apps of this folder with device memory on the wire, beside the same staged in host memory
- * and by MPI. A peer is a form. */
+ * mini-apps of this folder with device memory on the wire, beside the same staged in host memory,
+ * by kernels that call OpenSHMEM, and by MPI. A peer is a form. */
 
 #include "bench/common/bench.h"
 
@@ -15,7 +15,7 @@
     X(BROADCAST, "broadcast", false, "broadcast between 2 PEs, by bytes; us")                      \
     X(REDUCE, "reduce", false, "reduction over 2 PEs, by bytes; us")                               \
     X(RANDOM, "random", false, "HPC Challenge's random access: get, combine, put; us an update")   \
-    X(ATOMIC, "random-atomic", true, "the same by atomic operations on device memory; us")         \
+    X(ATOMIC, "random-atomic", false, "the same by atomic operations on device memory; us")        \
     X(FFT, "fft", false, "Fourier transform of a complex matrix; ms")                              \
     X(MATRIX, "matrix", false, "product of matrices, stripes around a ring; ms")                   \
     X(HEAT, "heat", false, "a step of the heat equation in three dimensions; ms")                  \
@@ -32,7 +32,7 @@ enum hybrid_row {
 
 enum hybrid_placement { HYBRID_ONE_HOST, HYBRID_TWO_HOSTS };
 
-enum hybrid_form { HYBRID_EXTENDED, HYBRID_STANDARD, HYBRID_MPI, HYBRID_FORM_COUNT };
+enum hybrid_form { HYBRID_EXTENDED, HYBRID_STANDARD, HYBRID_DEVICE, HYBRID_MPI, HYBRID_FORM_COUNT };
 
 /* --hosts: the words of a launcher over two hosts; "-n COUNT PROGRAM" is added. NULL: none. */
 extern const char *hybrid_hosts;

@@ -8,7 +8,7 @@
  *
  *   standard: OpenSHMEM reaches host memory alone, so data is staged there (target update)
  *   extended: device memory is symmetric, OpenSHMEM gets its addresses (use_device_ptr)
- *   device:   kernels call OpenSHMEM (shmemx_device.h); apps without that form are extended
+ *   device:   kernels call OpenSHMEM (shmemx_device.h); move and matrix are the extended ones
  *   mpi:      messages, an MPI that takes addresses of the device
  *
  * APP.c has the kernels and the rest that the forms of an app share; APP_FORM.c is the

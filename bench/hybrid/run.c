@@ -13,26 +13,32 @@ enum { PE_COUNTS = 3 };
 
 static const int pe_counts[PE_COUNTS] = {1, 2, 4};
 
-static const char *const forms[HYBRID_FORM_COUNT] = {
-    [HYBRID_EXTENDED] = "extended", [HYBRID_STANDARD] = "standard", [HYBRID_MPI] = "mpi"};
+static const char *const forms[HYBRID_FORM_COUNT] = {[HYBRID_EXTENDED] = "extended",
+                                                     [HYBRID_STANDARD] = "standard",
+                                                     [HYBRID_DEVICE]   = "device",
+                                                     [HYBRID_MPI]      = "mpi"};
+
+#define NOT_DEVICE (1u << HYBRID_DEVICE)
+#define NOT_STAGED ((1u << HYBRID_STANDARD) | (1u << HYBRID_MPI))
 
 /* The measured rows. Sizes are those of the apps (job.h). */
 static const struct app {
     enum hybrid_row row;
-    bool is_scaled; /* for all counts of PEs; else for two */
+    bool is_scaled;  /* for all counts of PEs; else for two */
+    unsigned not_in; /* a bit for each form without the app */
     size_t strong;
     size_t weak;
     size_t quick;
 } apps[] = {
-    {HYBRID_PUT, false, 4194304, 0, 1024},
-    {HYBRID_ALLTOALL, false, 1048576, 0, 1024},
-    {HYBRID_BROADCAST, false, 1048576, 0, 1024},
-    {HYBRID_REDUCE, false, 1048576, 0, 1024},
-    {HYBRID_RANDOM, true, 4194304, 1048576, 500},
-    {HYBRID_ATOMIC, true, 4194304, 1048576, 500},
-    {HYBRID_FFT, true, 4096, 2048, 32},
-    {HYBRID_MATRIX, true, 1024, 768, 32},
-    {HYBRID_HEAT, true, 192, 128, 12},
+    {HYBRID_PUT, false, NOT_DEVICE, 4194304, 0, 1024},
+    {HYBRID_ALLTOALL, false, NOT_DEVICE, 1048576, 0, 1024},
+    {HYBRID_BROADCAST, false, NOT_DEVICE, 1048576, 0, 1024},
+    {HYBRID_REDUCE, false, NOT_DEVICE, 1048576, 0, 1024},
+    {HYBRID_RANDOM, true, 0, 4194304, 1048576, 500},
+    {HYBRID_ATOMIC, true, NOT_STAGED, 4194304, 1048576, 500},
+    {HYBRID_FFT, true, 0, 4096, 2048, 32},
+    {HYBRID_MATRIX, true, NOT_DEVICE, 1024, 768, 32},
+    {HYBRID_HEAT, true, 0, 192, 128, 12},
 };
 
 enum { APP_COUNT = sizeof(apps) / sizeof(apps[0]) };
@@ -124,7 +130,9 @@ static void run_job(struct bench_run *run, enum hybrid_placement placement, size
     (void)snprintf(words, sizeof(words),
                    "exec %s -n %d env OMP_NUM_THREADS=1 SHMEM_SYMMETRIC_SIZE=2G%s '%s' %s %zu %s",
                    (placement == HYBRID_TWO_HOSTS) ? hybrid_hosts : launcher, pes,
-                   (form == HYBRID_EXTENDED) ? " SHMEM_SYMMETRIC_PARTITION2=2G:KIND=LIBOMP" : "",
+                   ((form == HYBRID_EXTENDED) || (form == HYBRID_DEVICE))
+                       ? " SHMEM_SYMMETRIC_PARTITION2=2G:KIND=LIBOMP"
+                       : "",
                    run->peers[form].library, name,
                    run->quick ? app->quick
                    : weak     ? app->weak
@@ -146,7 +154,7 @@ static void run_forms(struct bench_run *run, size_t round, enum hybrid_placement
         size_t form = (round + i) % HYBRID_FORM_COUNT;
 
         if (!bench_run_uses(run, form) || (run->failures[placement][app->row][form][0] != '\0') ||
-            ((form != HYBRID_EXTENDED) && run->suite->rows[app->row].ours_only)) {
+            ((app->not_in & (1u << form)) != 0)) {
             continue;
         }
         if (isatty(STDERR_FILENO) != 0) {
