@@ -710,4 +710,8 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_barrier_all(const shmemx_device_view_t 
 #pragma GCC diagnostic pop
 #endif
 
+#if defined(SHMEMX_DEVICE_NAMES)
+#include <shmem/device_names.h>
+#endif
+
 #endif /* MEMSPAN_SHMEMX_DEVICE_H */

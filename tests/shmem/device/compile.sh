@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # compile.sh SOURCE CLANG: the header for every processor that this Clang has, freestanding, and as
-# C++; by nvcc where it is, whose assembler also reads Clang's code. Code alone: no device runs it.
+# C++; OpenSHMEM's own names in target regions; by nvcc where it is, whose assembler also reads Clang's
+# code. Code alone: no device runs it.
 source=$1
 clang=$2
 command -v "$clang" >/dev/null || { echo "there is no clang"; exit 77; }
@@ -23,6 +24,24 @@ compile() {
     fi
 }
 
+# calls_no_library NAME SOURCE FLAGS...: the device's code of regions with OpenSHMEM's names.
+calls_no_library() {
+    name=$1
+    regions=$(dirname "$0")/$2
+    shift 2
+    if ! code=$("$clang" -O1 -Wall -Wextra -Werror -Wno-openmp-mapping -fopenmp "$@" \
+        --offload-device-only -D_GNU_SOURCE -I"$source" -I"$source/include" -S -emit-llvm \
+        "$regions" -o -); then
+        echo "$name: not compiled"
+        failed=1
+    elif echo "$code" | grep '^declare .*@shmem' || ! echo "$code" | grep -q '^define '; then
+        echo "$name: the device calls the library"
+        failed=1
+    else
+        echo "$name: compiled"
+    fi
+}
+
 # has NAME: this Clang generates code for it.
 has() {
     echo "$targets" | grep -qw "$1"
@@ -40,6 +59,16 @@ done
 # Older ones call an external translator.
 if [ "$major" -ge 20 ] && has spirv64; then
     compile "spirv64" --target=spirv64
+fi
+if ! echo '#include <omp.h>' | "$clang" -fopenmp -fsyntax-only -x c - 2>/dev/null; then
+    echo "OpenSHMEM's names: not compiled, this clang has no omp.h"
+else
+    if has x86-64; then
+        calls_no_library "names, C" names.c -fopenmp-targets=x86_64-pc-linux-gnu
+        calls_no_library "names, C++" names.cc -std=c++17 -fopenmp-targets=x86_64-pc-linux-gnu
+    fi
+    ! has amdgcn || calls_no_library "names, gfx90a" names.c --offload-arch=gfx90a -nogpulib
+    ! has nvptx64 || calls_no_library "names, sm_70" names.c --offload-arch=sm_70 -nogpulib
 fi
 # by_toolkit NAME COMMAND...
 by_toolkit() {
