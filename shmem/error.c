@@ -163,13 +163,13 @@ void msp_fatal(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    msp_device_fail();
     ignore_broken_pipe();
     msp_flush();
     if (msp_host_claim_report()) {
         print_line("", text);
         msp_host_finish_report();
     }
+    msp_device_fail(); /* a program may end because its kernel returns: this report is first */
     msp_job_abort(1, text);
 }
 
