@@ -292,7 +292,7 @@ memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, b
 
 static memspan_status_t check(memspan_queue_type_t type, const void *native, unsigned flags)
 {
-    if ((unsigned)type > MEMSPAN_QUEUE_OPENCL) {
+    if ((unsigned)type > MEMSPAN_QUEUE_LEVEL_ZERO) {
         return memspan_error(MEMSPAN_ERR_INVALID, "%d is no type of a queue", (int)type);
     }
     if ((flags & ~(unsigned)MEMSPAN_QUEUE_LASTING) != 0) {
@@ -325,13 +325,23 @@ static memspan_status_t open_native(const struct msp_device *d, memspan_queue_ty
     return status;
 }
 
+/* Queues of ours last. The calls of other threads would record events on a lasting one, and a list
+ * of Level Zero is for one thread at a time. */
+static unsigned flags_of(memspan_queue_type_t type, unsigned flags)
+{
+    if (type == MEMSPAN_QUEUE_OWN) {
+        return MEMSPAN_QUEUE_LASTING;
+    }
+    return (type == MEMSPAN_QUEUE_LEVEL_ZERO) ? 0 : flags;
+}
+
 static void set_up(struct msp_queue *q, const struct msp_device *d, memspan_queue_type_t type,
                    unsigned flags, void *native)
 {
     q->device       = d;
     q->native       = native;
     q->type         = type;
-    q->flags        = (type == MEMSPAN_QUEUE_OWN) ? (unsigned)MEMSPAN_QUEUE_LASTING : flags;
+    q->flags        = flags_of(type, flags);
     q->is_immediate = (type == MEMSPAN_QUEUE_OWN) && (d->table->queue_create == NULL);
     q->event        = NULL;
     q->counts       = (memspan_queue_info_t){

@@ -70,7 +70,7 @@ static memspan_status_t check_capture(const struct gpu_queue *queue)
     bool captured                 = false;
     gpu_result_t answer           = {"", GPU_SUCCESS};
 
-    if (queue->adopted) {
+    if (queue->adopted && (state->driver->query_capture != NULL)) {
         answer = state->driver->query_capture(queue, &captured);
     }
     if ((answer.code == GPU_SUCCESS) && captured) {
@@ -154,6 +154,10 @@ memspan_status_t gpu_event_wait(void *opaque_state, int ordinal, void *opaque, v
     gpu_result_t answer;
     memspan_status_t status = (event->device->ordinal == ordinal) ? MEMSPAN_OK : look_at(event);
 
+    if ((status == MEMSPAN_OK) && (state->driver->can_wait != NULL) &&
+        !state->driver->can_wait(state->devices[ordinal], event->device)) {
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
     if (status == MEMSPAN_OK) {
         status = gpu_enter(opaque_state, ordinal, GPU_TO_WORK, &visit);
     }
@@ -176,8 +180,8 @@ memspan_status_t gpu_event_wait(void *opaque_state, int ordinal, void *opaque, v
 /* Answers about the call and not about the work: the work may run. */
 static bool is_refusal(int code)
 {
-    return gpu_is_captured(code) || (code == GPU_INVALID_VALUE) || (code == GPU_INVALID_CONTEXT) ||
-           (code == GPU_INVALID_HANDLE);
+    return (code == GPU_RECORDED) || gpu_is_captured(code) || (code == GPU_INVALID_VALUE) ||
+           (code == GPU_INVALID_CONTEXT) || (code == GPU_INVALID_HANDLE);
 }
 
 /* As giving back does, it works in a capture of the program, and while the process ends. */
@@ -244,12 +248,16 @@ memspan_status_t gpu_event_destroy(void *state, int ordinal, void *opaque_event)
 /* On each thread this handle stands for another stream. */
 #define PER_THREAD ((void *)2)
 
-static memspan_status_t check_stream(struct gpu_device *device, void *stream)
+static memspan_status_t adopt(struct gpu_device *device, void *stream, void **stream_p)
 {
     const struct gpu_state *state = device->state;
     bool ours                     = true;
     gpu_result_t answer           = {"", GPU_SUCCESS};
 
+    if (state->driver->adopt_stream != NULL) {
+        return state->driver->adopt_stream(device, stream, stream_p);
+    }
+    *stream_p = stream;
     if (stream == PER_THREAD) {
         return gpu_refuse(state, MEMSPAN_ERR_INVALID, "make a stream",
                           "the default stream of each thread is several streams");
@@ -270,6 +278,7 @@ memspan_status_t gpu_queue_adopt(void *opaque_state, int ordinal, memspan_queue_
                                  void *native, void **queue_p)
 {
     const struct gpu_state *state = opaque_state;
+    void *stream                  = NULL;
     struct gpu_queue *queue;
     struct gpu_visit visit;
     memspan_status_t status;
@@ -281,16 +290,18 @@ memspan_status_t gpu_queue_adopt(void *opaque_state, int ordinal, memspan_queue_
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = check_stream(visit.device, native);
-    queue  = (status == MEMSPAN_OK) ? calloc(1, sizeof(*queue)) : NULL;
-    if (queue != NULL) {
+    queue  = calloc(1, sizeof(*queue));
+    status = (queue != NULL)
+                 ? adopt(visit.device, native, &stream)
+                 : gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
+    if (status == MEMSPAN_OK) {
         *queue   = (struct gpu_queue){.device  = visit.device,
                                       .epoch   = atomic_load(&visit.device->epoch),
-                                      .stream  = native,
+                                      .stream  = stream,
                                       .adopted = true};
         *queue_p = queue;
-    } else if (status == MEMSPAN_OK) {
-        status = gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
+    } else {
+        free(queue);
     }
     gpu_leave(&visit);
     return status;

@@ -331,10 +331,17 @@ struct gpu_driver {
     gpu_result_t (*drop_event)(const struct gpu_state *state, void *event);
     gpu_result_t (*record_event)(const struct gpu_queue *queue, void *event);
     gpu_result_t (*wait_event)(const struct gpu_queue *queue, void *event);
+    /* Whether queues of one device can wait for events of the other's; NULL: they can. No device is
+     * current. */
+    bool (*can_wait)(const struct gpu_device *device, const struct gpu_device *other);
     gpu_result_t (*query_event)(const struct gpu_state *state, void *event);
     /* Whether a stream is of the device, and of the context in which we work. */
     gpu_result_t (*owns_stream)(struct gpu_device *device, void *stream, bool *ours_p);
-    gpu_result_t (*query_capture)(const struct gpu_queue *queue, bool *captured_p);
+    /* In place of owns_stream(): a record for a stream of the program's, and its end, when no work
+     * uses the queue's scratch any more; or NULL. */
+    memspan_status_t (*adopt_stream)(struct gpu_device *device, void *native, void **stream_p);
+    gpu_result_t (*release_stream)(const struct gpu_state *state, void *stream);
+    gpu_result_t (*query_capture)(const struct gpu_queue *queue, bool *captured_p); /* or NULL */
 
     /* Kernels; the device's lock held for get_kernel(), start() and start_call(). */
     memspan_status_t (*check_kernels)(const struct gpu_device *device); /* or NULL */

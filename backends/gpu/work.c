@@ -85,11 +85,12 @@ memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_byt
 void gpu_queue_drop(struct gpu_queue *queue)
 {
     const struct gpu_state *state = queue->device->state;
+    gpu_result_t (*end)(const struct gpu_state *, void *) =
+        queue->adopted ? state->driver->release_stream : state->driver->drop_stream;
 
     /* First, since its work may still use the scratch where giving back does not wait. */
-    if (!queue->adopted) {
-        (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
-                              "closing a queue");
+    if (end != NULL) {
+        (void)gpu_log_failure(state, end(state, queue->stream), "closing a queue");
     }
     if (queue->scratch != NULL) {
         (void)gpu_log_failure(state,
@@ -125,7 +126,8 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue == NULL) {
         return MEMSPAN_OK;
     }
-    if (queue->adopted && (queue->scratch == NULL)) {
+    if (queue->adopted && (queue->scratch == NULL) &&
+        (queue->device->state->driver->release_stream == NULL)) {
         free(queue);
         return MEMSPAN_OK;
     }

@@ -132,6 +132,7 @@ static memspan_status_t find_drivers(struct gpu_state *state)
     for (i = 0; i < count; i++) {
         drivers[i].state  = state;
         drivers[i].handle = handles[i];
+        pthread_mutex_init(&drivers[i].lock, NULL);
     }
     lz_state(state)->driver_count = count;
     free(handles);
@@ -311,8 +312,9 @@ void lz_drop(struct gpu_state *state)
     for (i = 0; i < state->device_count; i++) {
         free(lz_device(state->devices[i])->memories);
     }
-    for (d = 0; ours && (d < own->driver_count); d++) {
-        if (own->drivers[d].context != NULL) {
+    for (d = 0; d < own->driver_count; d++) {
+        lz_drop_events(&own->drivers[d], ours);
+        if (ours && (own->drivers[d].context != NULL)) {
             lz_result_t code = own->ze.zeContextDestroy(own->drivers[d].context);
             (void)gpu_log_failure(state, LZ_ANSWER("zeContextDestroy", code), "closing a driver");
         }

@@ -188,7 +188,9 @@ static memspan_status_t start(const struct gpu_queue *queue, const struct lz_ker
         answer = LZ_ANSWER("zeKernelSetArgumentValue", set_arguments(state, kernel->kernel, call));
     }
     if (answer.code == GPU_SUCCESS) {
-        list   = lz_stream_begin(queue);
+        answer = lz_stream_begin(queue, &list);
+    }
+    if (answer.code == GPU_SUCCESS) {
         answer = lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendLaunchKernel",
                                                 ze->zeCommandListAppendLaunchKernel(
                                                     list, kernel->kernel, &grid, NULL, 0, NULL)));
@@ -250,7 +252,8 @@ static memspan_status_t start_sum(struct gpu_queue *queue, const struct lz_kerne
         }
     }
     part.z = call->z;
-    return (status == MEMSPAN_OK) ? start(queue, kernel, 1, 1, &part) : status;
+    status = (status == MEMSPAN_OK) ? start(queue, kernel, 1, 1, &part) : status;
+    return (status == MEMSPAN_OK) ? lz_note_scratch(queue) : status;
 }
 
 memspan_status_t lz_start_call(struct gpu_queue *queue, void *function,

@@ -9,11 +9,11 @@
  *
  * A queue is an immediate command list. Level Zero promises no order between the commands of a
  * list, so each command of ours is followed by a barrier. Waiting is a barrier that signals an
- * event, of which each queue has a few.
+ * event.
  *
- * Locks: lz_stream::lock guards a list (the driver wants one thread at a time) and its events;
- * gpu_device::lock guards a kernel's arguments until it is started, too, and comes before it.
- * lz_state::lock comes last. */
+ * Locks: lz_stream::lock guards a list (the driver wants one thread at a time); gpu_device::lock
+ * guards a kernel's arguments until it is started, too, and comes before it. lz_driver::lock guards
+ * the events. lz_state::lock comes last. */
 
 #include "backends/gpu/gpu.h"
 #include "backends/level_zero/level_zero_api.h"
@@ -25,23 +25,18 @@ struct lz_block {
     lz_ipc_handle_t handle;
 };
 
-enum { LZ_QUEUE_EVENTS = 8 };
-
-/* gpu_queue::stream: an immediate command list, and the events by which it is waited for. */
+/* gpu_queue::stream: an immediate command list. */
 struct lz_stream {
     struct lz_stream *next; /* lz_state::streams, the newest first */
     unsigned long long id;  /* they ascend */
     struct lz_device *device;
     lz_list_h list;
-    lz_event_pool_h pool;
-    lz_event_h events[LZ_QUEUE_EVENTS];
-    bool taken[LZ_QUEUE_EVENTS];
-    int broken;          /* taken for good: the driver failed during a wait */
+    bool adopted;        /* the list is the program's */
+    void *scratch_event; /* adopted: the end of the last kernel that uses the scratch, or NULL */
     atomic_ullong asked; /* commands so far */
     atomic_ullong done;  /* of these, how many were waited for */
     int users;           /* who waits for it without owning it; lz_state::lock */
     pthread_mutex_t lock;
-    pthread_cond_t event_free;
     pthread_cond_t unused; /* with lz_state::lock */
 };
 
@@ -90,6 +85,17 @@ struct lz_import_calls {
 /* How host pages get into a driver's tables. */
 enum lz_import_method { LZ_IMPORT_NO = 0, LZ_IMPORT_MEMMAP, LZ_IMPORT_INTEL };
 
+struct lz_pool;
+
+/* An event of the driver, for one barrier at a time. */
+struct lz_signal {
+    struct lz_signal *next;    /* lz_driver::unused, or ::watched */
+    struct lz_signal *older;   /* lz_driver::signals */
+    struct lz_signal *awaited; /* not reset before this one is signalled; or NULL */
+    lz_event_h handle;
+    int users; /* the event that names it, and waits for it */
+};
+
 struct lz_driver {
     struct gpu_state *state;
     lz_driver_h handle;
@@ -102,6 +108,12 @@ struct lz_driver {
     bool tells_bus;
     enum lz_import_method import_method;
     struct lz_import_calls import;
+    pthread_mutex_t lock; /* what follows: event.c */
+    struct lz_pool *pools;
+    struct lz_signal *signals; /* all of them */
+    struct lz_signal *unused;
+    struct lz_signal *watched; /* until they are signalled; in turns */
+    struct lz_signal *last;    /* of these */
 };
 
 /* A device that is listed before its record is made. */
@@ -229,13 +241,45 @@ memspan_status_t lz_query_pointer(const struct gpu_state *state, const void *poi
 
 gpu_result_t lz_make_stream(struct gpu_device *device, void **stream_p);
 gpu_result_t lz_drop_stream(const struct gpu_state *state, void *stream);
-/* Before and after a command is appended: the list is locked; the next command is ordered after it
- * if @p answer is of success. */
-lz_list_h lz_stream_begin(const struct gpu_queue *queue);
+/* A list of the program's as a stream, and its end. */
+memspan_status_t lz_stream_adopt(struct gpu_device *device, lz_list_h list, void **stream_p);
+void lz_stream_end_adoption(struct lz_stream *stream);
+/* Before and after a command is appended: the list is locked, unless begin() fails; the next
+ * command is ordered after it if @p answer is of success. */
+gpu_result_t lz_stream_begin(const struct gpu_queue *queue, lz_list_h *list_p);
 gpu_result_t lz_stream_end(const struct gpu_queue *queue, gpu_result_t answer);
+/* A barrier that signals @p signal: after all earlier work or, if that is not NULL, after
+ * @p awaited. Later work starts after it. It is command *asked_p of the stream. */
+gpu_result_t lz_stream_barrier(struct lz_stream *stream, lz_event_h signal, lz_event_h *awaited,
+                               unsigned long long *asked_p);
 gpu_result_t lz_wait(const struct gpu_state *state, void *stream);
 gpu_result_t lz_wait_for_device(const struct gpu_device *device);
+/* The answer of a device that does no work any more. */
+bool lz_is_lost(long code);
 memspan_status_t lz_settle(struct gpu_device *device, bool *idle_p);
+
+/* event.c: events, and command lists of the program. */
+
+/* A signal for one barrier; its user is the caller. */
+memspan_status_t lz_signal_take(struct lz_driver *driver, struct lz_signal **signal_p);
+/* One that is not signalled, and will not be. */
+void lz_signal_put_back(struct lz_driver *driver, struct lz_signal *signal);
+/* One that is, or will be; NULL: no effect. */
+void lz_signal_leave(struct lz_driver *driver, struct lz_signal *signal);
+/* Rows of gpu_driver. */
+
+gpu_result_t lz_make_event(struct gpu_device *device, void **event_p);
+gpu_result_t lz_drop_event(const struct gpu_state *state, void *event);
+gpu_result_t lz_record_event(const struct gpu_queue *queue, void *event);
+gpu_result_t lz_wait_event(const struct gpu_queue *queue, void *event);
+bool lz_can_wait(const struct gpu_device *device, const struct gpu_device *other);
+gpu_result_t lz_query_event(const struct gpu_state *state, void *event);
+memspan_status_t lz_adopt_stream(struct gpu_device *device, void *native, void **stream_p);
+gpu_result_t lz_release_stream(const struct gpu_state *state, void *stream);
+/* Kernels that use the scratch of the queue end its work. */
+memspan_status_t lz_note_scratch(const struct gpu_queue *queue);
+/* @p ours: not in a forked child. */
+void lz_drop_events(struct lz_driver *driver, bool ours);
 
 /* transfer.c: work. */
 

@@ -506,6 +506,7 @@ enum {
     X(zeEventDestroy, 0, (lz_event_h))                                                             \
     X(zeEventHostSynchronize, 0, (lz_event_h, uint64_t))                                           \
     X(zeEventHostReset, 0, (lz_event_h))                                                           \
+    X(zeEventQueryStatus, 0, (lz_event_h))                                                         \
     X(zeMemAllocDevice, 0,                                                                         \
       (lz_context_h, const lz_device_alloc_desc_t *, size_t, size_t, lz_device_h, void **))        \
     X(zeMemAllocHost, 0, (lz_context_h, const lz_host_alloc_desc_t *, size_t, size_t, void **))    \
@@ -533,6 +534,8 @@ enum {
 
 /* Newer than Debian 12's headers: compared where the header has them. */
 #define LZ_NEWER_CALL_MAP(X)                                                                       \
+    X(zeCommandListIsImmediate, 1, (lz_list_h, uint8_t *))                                         \
+    X(zeCommandListGetDeviceHandle, 1, (lz_list_h, lz_device_h *))                                 \
     X(zeMemPutIpcHandle, 1, (lz_context_h, lz_ipc_handle_t))                                       \
     X(zesInit, 1, (uint32_t))                                                                      \
     X(zesDriverGet, 1, (uint32_t *, lz_sysman_driver_h *))                                         \

@@ -14,11 +14,15 @@ enum { BOUNCE_BYTES = 4 << 20 };
 static gpu_result_t append_copy(const struct gpu_queue *queue, void *to, const void *from,
                                 size_t size_bytes)
 {
-    lz_list_h list = lz_stream_begin(queue);
-    lz_result_t code =
-        lz_calls(queue->device->state)
-            ->zeCommandListAppendMemoryCopy(list, to, from, size_bytes, NULL, 0, NULL);
+    lz_list_h list;
+    lz_result_t code;
+    gpu_result_t answer = lz_stream_begin(queue, &list);
 
+    if (answer.code != GPU_SUCCESS) {
+        return answer;
+    }
+    code = lz_calls(queue->device->state)
+               ->zeCommandListAppendMemoryCopy(list, to, from, size_bytes, NULL, 0, NULL);
     return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryCopy", code));
 }
 
@@ -113,11 +117,15 @@ gpu_result_t lz_fill_bytes(const struct gpu_queue *queue, void *to, unsigned cha
 {
     struct lz_pointer p     = {0};
     memspan_status_t status = lz_pointer_ask(lz_device(queue->device)->driver, to, &p);
+    gpu_result_t answer;
     lz_list_h list;
     lz_result_t code;
 
     if ((status == MEMSPAN_OK) && (p.type != LZ_MEMORY_TYPE_UNKNOWN)) {
-        list = lz_stream_begin(queue);
+        answer = lz_stream_begin(queue, &list);
+        if (answer.code != GPU_SUCCESS) {
+            return answer;
+        }
         code = lz_calls(queue->device->state)
                    ->zeCommandListAppendMemoryFill(list, to, &byte, 1, size_bytes, NULL, 0, NULL);
         return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryFill", code));
@@ -139,19 +147,21 @@ memspan_status_t lz_prefer(struct gpu_device *device, const struct gpu_device *w
 {
     struct gpu_queue *queue = NULL;
     lz_list_h list;
+    lz_result_t code;
     gpu_result_t answer;
     memspan_status_t status = gpu_queue_get(device, NULL, &queue);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    list = lz_stream_begin(queue);
-    answer =
-        lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemAdvise",
-                                       lz_calls(device->state)
-                                           ->zeCommandListAppendMemAdvise(
-                                               list, lz_device(where)->handle, pointer, size_bytes,
-                                               LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION)));
+    answer = lz_stream_begin(queue, &list);
+    if (answer.code == GPU_SUCCESS) {
+        code =
+            lz_calls(device->state)
+                ->zeCommandListAppendMemAdvise(list, lz_device(where)->handle, pointer, size_bytes,
+                                               LZ_MEMORY_ADVICE_SET_PREFERRED_LOCATION);
+        answer = lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemAdvise", code));
+    }
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK
                : gpu_error(device->state, answer, "shared memory cannot prefer %s",
@@ -166,6 +176,7 @@ gpu_result_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, siz
     struct gpu_device *target = (to == MEMSPAN_HOST) ? NULL : device->state->devices[to];
     struct gpu_queue *of      = NULL;
     memspan_status_t status   = MEMSPAN_OK;
+    gpu_result_t answer;
     lz_list_h list;
     lz_result_t code;
 
@@ -185,7 +196,10 @@ gpu_result_t lz_prefetch(const struct gpu_queue *queue, const void *pointer, siz
         }
         queue = of;
     }
-    list = lz_stream_begin(queue);
+    answer = lz_stream_begin(queue, &list);
+    if (answer.code != GPU_SUCCESS) {
+        return answer;
+    }
     code = lz_calls(device->state)->zeCommandListAppendMemoryPrefetch(list, pointer, size_bytes);
     return lz_stream_end(queue, LZ_ANSWER("zeCommandListAppendMemoryPrefetch", code));
 }

@@ -38,12 +38,17 @@ typedef enum memspan_queue_type {
     MEMSPAN_QUEUE_OWN = 0, /**< made by the library; native: NULL */
     MEMSPAN_QUEUE_CUDA,    /**< cudaStream_t or CUstream; NULL: the legacy default stream */
     MEMSPAN_QUEUE_HIP,     /**< hipStream_t; NULL: the default stream */
-    MEMSPAN_QUEUE_OPENCL   /**< cl_command_queue, in order */
+    MEMSPAN_QUEUE_OPENCL,  /**< cl_command_queue, in order */
+    /** ze_command_list_handle_t, immediate: of zeCommandListCreateImmediate(). What other lists
+     * hold runs when they are executed, and a ze_command_queue_handle_t takes no commands. */
+    MEMSPAN_QUEUE_LEVEL_ZERO
 } memspan_queue_type_t;
 
 enum memspan_queue_flag {
     /** The program ends its native queue only after memspan_queue_close(). Without this flag a free
-     * records an event at once, because the native queue may be gone by the next call. */
+     * records an event at once, because the native queue may be gone by the next call. Of no effect
+     * with MEMSPAN_QUEUE_LEVEL_ZERO: only calls that name such a queue may use its list, which is
+     * the program's thread's. */
     MEMSPAN_QUEUE_LASTING = 1u << 0
 };
 

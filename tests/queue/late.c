@@ -373,7 +373,7 @@ static memspan_status_t late_event_destroy(void *state, int ordinal, void *event
     return MEMSPAN_OK;
 }
 
-/* A program's own queue: type CUDA, for want of another. */
+/* A program's own queue: of two types, for want of another. */
 __attribute__((visibility("default"))) void *late_native_new(void);
 __attribute__((visibility("default"))) void late_native_end(void *native);
 
@@ -400,7 +400,7 @@ static memspan_status_t late_queue_adopt(void *state, int ordinal, memspan_queue
                                          void *native, void **queue_p)
 {
     (void)state;
-    if (type != MEMSPAN_QUEUE_CUDA) {
+    if ((type != MEMSPAN_QUEUE_CUDA) && (type != MEMSPAN_QUEUE_LEVEL_ZERO)) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     if (native == NULL) {

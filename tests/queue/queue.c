@@ -295,6 +295,25 @@ Test(queue, a_lasting_native_queue_costs_no_event)
     native_end(native);
 }
 
+/* A command list is for one thread at a time: no later call on another queue records its event. */
+Test(queue, a_command_list_is_used_by_its_own_calls)
+{
+    memspan_queue_h two   = open_on(0);
+    void *native          = native_new();
+    memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
+    unsigned char *block;
+
+    DONE(memspan_queue_open(0, MEMSPAN_QUEUE_LEVEL_ZERO, native, MEMSPAN_QUEUE_LASTING, &queue));
+    block = memspan_alloc_on(allocator, BYTES, queue);
+    fill_often(queue, block, 7, 100);
+    DONE(memspan_free_on(block, queue));
+    native_end(native); /* a record from now on ends the process */
+    cr_expect_eq(memspan_alloc_on(allocator, BYTES, two), block);
+    DONE(memspan_free_on(block, two));
+    DONE(memspan_queue_close(queue));
+    DONE(memspan_queue_close(two));
+}
+
 /* What a queue has waited for since its last event, those that wait for the event have not. */
 Test(queue, an_event_covers_what_came_before_it)
 {

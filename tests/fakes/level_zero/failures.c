@@ -95,6 +95,39 @@ static void copy_across(void *state)
     }
 }
 
+/* A queue of ours, and a list of the program's. */
+static void order(struct lz_state *state)
+{
+    const struct lz_device *device = lz_device(state->gpu.devices[0]);
+    lz_context_desc_t context_desc = {.stype = LZ_STRUCTURE_TYPE_CONTEXT_DESC};
+    lz_queue_desc_t desc           = {.stype   = LZ_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                      .ordinal = device->facts.queue_group,
+                                      .mode    = LZ_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    lz_context_h context           = NULL;
+    lz_list_h list                 = NULL;
+    void *queue                    = NULL;
+
+    steps_events(state, 0, NULL);
+    steps_own(state->ze.zeContextCreate(device->driver->handle, &context_desc, &context) ==
+              ZE_RESULT_SUCCESS);
+    if (context == NULL) {
+        return;
+    }
+    steps_own(state->ze.zeCommandListCreateImmediate(context, device->handle, &desc, &list) ==
+              ZE_RESULT_SUCCESS);
+    if ((list != NULL) &&
+        steps_fine(table->queue_adopt(state, 0, MEMSPAN_QUEUE_LEVEL_ZERO, list, &queue))) {
+        steps_events(state, 0, queue);
+        steps_fine(table->synchronize(state, 0, queue));
+        steps_fine(table->queue_destroy(state, 0, queue));
+        steps_fine(table->synchronize(state, 0, NULL));
+    }
+    if (list != NULL) {
+        steps_own(state->ze.zeCommandListDestroy(list) == ZE_RESULT_SUCCESS);
+    }
+    steps_own(state->ze.zeContextDestroy(context) == ZE_RESULT_SUCCESS);
+}
+
 static void work(void)
 {
     void *state                = NULL;
@@ -117,6 +150,7 @@ static void work(void)
         share(state);
     }
     steps_import(state);
+    order(state);
     ask_about_others(state);
     table->close(state);
 }

@@ -11,7 +11,8 @@
  *   LIMIT=bytes of one allocation
  *   ACCESS=host,device,single,cross,system: capabilities, in hexadecimal
  *   FLAGS=flags of each device, TYPE=type of each
- *   LACKS=word[,...] of: fp64 peers p2patomics relaxed bus ipc dmabuf alignment
+ *   LACKS=word[,...] of: fp64 peers p2patomics relaxed bus ipc dmabuf alignment contexts (events
+ *   in lists of another context)
  *   IMPORT=intel|memmap|none: how host pages get in
  *   IPC=plain|opaque: whether handles name their process, whose descriptor the driver then fetches
  *   itself
@@ -43,14 +44,21 @@ struct _ze_context_handle_t {
 
 struct _ze_event_pool_handle_t {
     ze_context_handle_t context;
+    ze_device_handle_t device; /* whose lists may use its events; NULL: all of the driver's */
     uint32_t count;
+    uint64_t used; /* bit for each event */
     int events;
 };
 
 struct _ze_event_handle_t {
+    struct _ze_event_handle_t *next;
     ze_event_pool_handle_t pool;
+    uint32_t index;
+    ze_event_scope_flags_t signal; /* what sees its work when it is signalled */
     bool signalled;
     int pending; /* commands that will signal it */
+    int waits;   /* commands that wait for it */
+    int queries; /* without an answer */
 };
 
 struct _ze_module_handle_t {
@@ -85,6 +93,7 @@ struct fake_command {
     uint64_t work_items;
     uint64_t arguments[5];
     ze_event_handle_t event;
+    ze_event_handle_t awaited;
 };
 
 struct _ze_command_list_handle_t {
@@ -108,6 +117,7 @@ struct fake {
     struct _ze_device_handle_t devices[FAKE_DRIVERS_MAX][FAKE_GPUS_MAX];
     struct _ze_device_handle_t tiles[FAKE_DRIVERS_MAX][FAKE_GPUS_MAX][FAKE_TILES_MAX];
     ze_command_list_handle_t lists;
+    ze_event_handle_t events;
 };
 extern struct fake fake;
 
@@ -143,6 +153,10 @@ bool fake_peers(ze_device_handle_t from, ze_device_handle_t home);
 bool fake_busy(void);
 /* Some command that has not been done names that memory. */
 bool fake_is_used(const struct fake_memory *memory);
+/* Do what an event waits for. */
+ze_result_t fake_run_until(ze_event_handle_t event);
+/* event.c: whether a command of that list may name the event. */
+bool fake_takes_event(ze_command_list_handle_t list, ze_event_handle_t event);
 
 /* spirv.c: what is wrong with a module, or NULL; and one work-item of it. */
 bool fake_spirv_has_fp64(const uint32_t *words, size_t count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* work.c: command lists, events, modules and kernels. Nothing is done before a caller waits for an
- * event; then everything up to its barrier is, the commands between two barriers from the last to
- * the first. A kernel that touches what it may not leaves the device lost. */
+/* work.c: command lists, modules and kernels. Nothing is done before a caller waits for an event;
+ * then everything up to its barrier is, the commands between two barriers from the last to the
+ * first. A barrier that waits for an event orders what follows, and not what precedes. A kernel
+ * that touches what it may not leaves the device lost. */
 
 #include "fake.h"
 #include <stdlib.h>
@@ -53,6 +54,9 @@ static void drop_command(struct fake_command *c)
     if (c->event != NULL) {
         c->event->pending--;
     }
+    if (c->awaited != NULL) {
+        c->awaited->waits--;
+    }
     free(c->module);
     free(c);
 }
@@ -70,25 +74,30 @@ static ze_result_t run_backwards(ze_command_list_handle_t list, struct fake_comm
     return (code == ZE_RESULT_SUCCESS) ? run_one(list, c) : code;
 }
 
-/* Up to the next barrier, which it removes; its event, if it has one, is in *event_p. */
-static ze_result_t run_stretch(ze_command_list_handle_t list, ze_event_handle_t *event_p)
+/* Up to the next barrier, which it removes. */
+static ze_result_t run_stretch(ze_command_list_handle_t list)
 {
-    struct fake_command *barrier = list->first;
-    ze_result_t code;
+    struct fake_command **link = &list->first;
+    struct fake_command *barrier;
+    ze_result_t code = ZE_RESULT_SUCCESS;
 
-    while ((barrier != NULL) && (barrier->what != FAKE_BARRIER)) {
-        barrier = barrier->next;
+    while ((*link != NULL) && ((*link)->what != FAKE_BARRIER)) {
+        link = &(*link)->next;
     }
-    code     = run_backwards(list, list->first, barrier);
-    *event_p = NULL;
-    while (list->first != barrier) {
-        struct fake_command *done = list->first;
-        list->first               = done->next;
-        drop_command(done);
+    barrier = *link;
+    if ((barrier != NULL) && (barrier->awaited != NULL)) {
+        code = fake_run_until(barrier->awaited);
+    } else {
+        code = run_backwards(list, list->first, barrier);
+        while (list->first != barrier) {
+            struct fake_command *done = list->first;
+            list->first               = done->next;
+            drop_command(done);
+        }
+        link = &list->first;
     }
     if (barrier != NULL) {
-        list->first = barrier->next;
-        *event_p    = barrier->event;
+        *link = barrier->next;
         if (barrier->event != NULL) {
             barrier->event->signalled = true;
         }
@@ -96,6 +105,28 @@ static ze_result_t run_stretch(ze_command_list_handle_t list, ze_event_handle_t 
     }
     if (!fake_busy()) {
         fake_shared_open(true);
+    }
+    return code;
+}
+
+ze_result_t fake_run_until(ze_event_handle_t event)
+{
+    ze_command_list_handle_t list;
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    for (list = fake.lists; (list != NULL) && !event->signalled; list = list->next) {
+        struct fake_command *c = list->first;
+        while ((c != NULL) && (c->event != event)) {
+            c = c->next;
+        }
+        while ((c != NULL) && !event->signalled) {
+            ze_result_t now = run_stretch(list);
+            code            = (code == ZE_RESULT_SUCCESS) ? now : code;
+        }
+    }
+    if (!event->signalled) {
+        fake_broken("a wait for an event that nothing will signal");
+        return ZE_RESULT_NOT_READY;
     }
     return code;
 }
@@ -210,16 +241,24 @@ static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle
     struct fake_command *c;
 
     BEGIN("zeCommandListAppendBarrier");
-    if (wait_count != 0) {
-        fake_broken("waiting for events is not pretended");
+    if (wait_count > 1) {
+        fake_broken("waiting for several events is not pretended");
     }
     if ((event != NULL) && (event->signalled || (event->pending > 0))) {
         fake_broken("an event is used that was not reset");
     }
-    c        = add(list, FAKE_BARRIER);
-    c->event = event;
+    if (((event != NULL) && !fake_takes_event(list, event)) ||
+        ((wait_count > 0) && !fake_takes_event(list, waits[0]))) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+    }
+    c          = add(list, FAKE_BARRIER);
+    c->event   = event;
+    c->awaited = (wait_count > 0) ? waits[0] : NULL;
     if (event != NULL) {
         event->pending++;
+    }
+    if (c->awaited != NULL) {
+        c->awaited->waits++;
     }
     return fake_leave(ZE_RESULT_SUCCESS);
 }
@@ -329,87 +368,6 @@ static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle
     c->work_items = (uint64_t)groups->groupCountX * kernel->group;
     memcpy(c->arguments, kernel->arguments, sizeof(c->arguments));
     fake_shared_open(false);
-    return fake_leave(ZE_RESULT_SUCCESS);
-}
-
-/* ---- events ---- */
-
-static ze_result_t pool_create(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
-                               uint32_t count, ze_device_handle_t *devices,
-                               ze_event_pool_handle_t *pool)
-{
-    BEGIN("zeEventPoolCreate");
-    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "zeEventPoolCreate");
-    if ((count != 1) || ((desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0)) {
-        fake_broken("events that the host does not see");
-    }
-    *pool            = fake_fresh(sizeof(**pool), context);
-    (*pool)->context = context;
-    (*pool)->count   = desc->count;
-    return fake_leave(ZE_RESULT_SUCCESS);
-}
-
-static ze_result_t pool_destroy(ze_event_pool_handle_t pool)
-{
-    BEGIN_RELEASE("zeEventPoolDestroy");
-    if (pool->events != 0) {
-        fake_broken("a pool is destroyed that has %d events", pool->events);
-    }
-    return fake_gone(pool, pool->context);
-}
-
-static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
-                                ze_event_handle_t *event)
-{
-    BEGIN("zeEventCreate");
-    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_DESC, "zeEventCreate");
-    if ((desc->index >= pool->count) || ((desc->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0)) {
-        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    *event         = fake_fresh(sizeof(**event), NULL);
-    (*event)->pool = pool;
-    pool->events++;
-    return fake_leave(ZE_RESULT_SUCCESS);
-}
-
-static ze_result_t event_destroy(ze_event_handle_t event)
-{
-    BEGIN_RELEASE("zeEventDestroy");
-    if (event->pending != 0) {
-        fake_broken("an event is destroyed that work will signal");
-    }
-    event->pool->events--;
-    return fake_gone(event, NULL);
-}
-
-static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
-{
-    ze_command_list_handle_t list;
-    ze_result_t code = ZE_RESULT_SUCCESS;
-
-    BEGIN("zeEventHostSynchronize");
-    for (list = fake.lists; (list != NULL) && !event->signalled; list = list->next) {
-        struct fake_command *c = list->first;
-        while ((c != NULL) && (c->event != event)) {
-            c = c->next;
-        }
-        while ((c != NULL) && !event->signalled) {
-            ze_event_handle_t signalled = NULL;
-            ze_result_t now             = run_stretch(list, &signalled);
-            code                        = (code == ZE_RESULT_SUCCESS) ? now : code;
-        }
-    }
-    if (!event->signalled) {
-        fake_broken("a wait for an event that nothing will signal");
-        return fake_leave(ZE_RESULT_NOT_READY);
-    }
-    return fake_leave(gpu.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
-}
-
-static ze_result_t event_reset(ze_event_handle_t event)
-{
-    BEGIN("zeEventHostReset");
-    event->signalled = false;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -556,20 +514,6 @@ void fake_fill_list(ze_command_list_dditable_t *table)
     table->pfnAppendMemoryPrefetch = append_prefetch;
     table->pfnAppendMemAdvise      = append_advise;
     table->pfnAppendLaunchKernel   = append_launch;
-}
-
-void fake_fill_event_pool(ze_event_pool_dditable_t *table)
-{
-    table->pfnCreate  = pool_create;
-    table->pfnDestroy = pool_destroy;
-}
-
-void fake_fill_event(ze_event_dditable_t *table)
-{
-    table->pfnCreate          = event_create;
-    table->pfnDestroy         = event_destroy;
-    table->pfnHostSynchronize = event_wait;
-    table->pfnHostReset       = event_reset;
 }
 
 void fake_fill_module(ze_module_dditable_t *table)

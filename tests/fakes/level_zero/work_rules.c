@@ -107,7 +107,7 @@ static void *work(void *opaque)
     return NULL;
 }
 
-Test(level_zero_work, more_threads_wait_than_there_are_events)
+Test(level_zero_work, threads_wait_for_one_queue)
 {
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
@@ -123,10 +123,11 @@ Test(level_zero_work, more_threads_wait_than_there_are_events)
         pthread_join(threads[i], NULL);
         cr_assert(workers[i].good, "thread %d", i);
     }
-    cr_assert_leq(pretended.calls("zeEventCreate"), (unsigned)LZ_QUEUE_EVENTS);
+    cr_assert_leq(pretended.calls("zeEventCreate"), (unsigned)THREADS);
     pretended_end(state, 0, &block);
 }
 
+/* Events whose wait failed may still be signalled. */
 Test(level_zero_work, waiting_that_always_fails_ends)
 {
     int i;
@@ -134,10 +135,9 @@ Test(level_zero_work, waiting_that_always_fails_ends)
     memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
 
     OK(table->fill(state, 0, NULL, block.address, 1, 64));
-    for (i = 0; i < 2 * LZ_QUEUE_EVENTS; i++) {
+    for (i = 0; i < 16; i++) {
         cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
     }
-    cr_assert_not_null(strstr(memspan_error_text(), "in every wait"), "%s", memspan_error_text());
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_not_null(strstr(pretended_log(), "are kept"));
     pretended_close(state);
