@@ -148,6 +148,47 @@ static bool name_is_valid(const char *name)
     return true;
 }
 
+/* The same, of the members that a table may end before. */
+static const char *find_queue_fault(const memspan_backend_t *t)
+{
+#define MEMBER(name)                                                                               \
+    {                                                                                              \
+        offsetof(memspan_backend_t, name), #name " is NULL, and others of the group event are set" \
+    }
+    static const struct {
+        size_t offset;
+        const char *fault;
+    } members[] = {MEMBER(event_record),
+                   MEMBER(event_wait),
+                   MEMBER(event_done),
+                   MEMBER(event_destroy),
+                   {offsetof(memspan_backend_t, queue_adopt), NULL}};
+#undef MEMBER
+    const char *fault = NULL;
+    bool any          = false;
+    bool adopts       = false;
+    size_t i;
+
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        void (*function)(void) = NULL;
+
+        if (members[i].offset + sizeof(function) <= t->struct_size) {
+            memcpy(&function, (const char *)t + members[i].offset, sizeof(function));
+        }
+        if (members[i].fault == NULL) {
+            adopts = (function != NULL);
+        } else if (function != NULL) {
+            any = true;
+        } else if (fault == NULL) {
+            fault = members[i].fault;
+        }
+    }
+    if (adopts && (t->queue_destroy == NULL)) {
+        return "queue_destroy is NULL, and queue_adopt is set";
+    }
+    return any ? fault : NULL;
+}
+
 /* The first thing that is wrong with a table, or NULL. */
 static const char *find_fault(const memspan_backend_t *t)
 {
@@ -183,7 +224,7 @@ static const char *find_fault(const memspan_backend_t *t)
     if (!ALL_OR_NONE(t->ipc_export, t->ipc_import) || !ALL_OR_NONE(t->ipc_export, t->ipc_close)) {
         return "of ipc_export, ipc_import and ipc_close only some are set";
     }
-    return NULL;
+    return find_queue_fault(t);
 #undef ALL_OR_NONE
 }
 

@@ -466,6 +466,34 @@ Test(queue, handles_have_generations)
     DONE(memspan_queue_close(second));
 }
 
+/* ---- tables that are refused ---- */
+
+static void check_lacking(const char *member, const char *reason)
+{
+    memspan_backend_info_t info = {.struct_size = sizeof(info)};
+    int i                       = 0;
+
+    setenv("LATE_LACKS", member, 1); /* no backend is open in this process */
+    while ((i < memspan_backend_count()) && (strcmp(info.name, "late") != 0)) {
+        DONE(memspan_backend_describe(i++, &info));
+    }
+    cr_assert_str_eq(info.name, "late");
+    cr_expect_eq(info.status, MEMSPAN_ERR_ABI);
+    cr_expect_not_null(strstr(info.reason, reason), "%s", info.reason);
+}
+
+#define LACKS(member, reason)                                                                      \
+    Test(tables, without_##member)                                                                 \
+    {                                                                                              \
+        check_lacking(#member, reason);                                                            \
+    }
+LACKS(event_record, "event_record is NULL")
+LACKS(event_wait, "event_wait is NULL")
+LACKS(event_done, "event_done is NULL")
+LACKS(event_destroy, "event_destroy is NULL")
+LACKS(end, "event_destroy is NULL")
+LACKS(queues, "queue_destroy is NULL")
+
 Test(queue, a_forked_child_has_none)
 {
     memspan_queue_h queue = open_on(0);
