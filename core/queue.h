@@ -97,6 +97,22 @@ memspan_status_t msp_queue_record(struct msp_queue *queue);
  * held, and the queue's not. */
 memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive);
 
+/* A native queue may be gone by the next call: its event is recorded now, or its work waited for.
+ * Lock of edges held. */
+memspan_status_t msp_queue_record_now(struct msp_queue *queue);
+
+/* queue_user.c: notes of other users of blocks; while there are none, a free looks for none. */
+extern atomic_size_t msp_queue_notes;
+
+/* Later work of @p queue starts after that of the block's other users. *attached_p: it is attached
+ * to one of them. */
+memspan_status_t msp_queue_order_users(struct msp_queue *queue, const void *pointer, bool *waited_p,
+                                       bool *attached_p);
+
+/* The live block that starts there. */
+struct msp_block_view;
+bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p);
+
 /* queue_memory.c: everything that the queue keeps goes to a list (kept.h). Queue locked. */
 struct msp_record *msp_queue_empty(struct msp_queue *queue);
 

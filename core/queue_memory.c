@@ -411,119 +411,6 @@ void *memspan_alloc_on(memspan_allocator_h allocator, size_t size_bytes, memspan
     return address;
 }
 
-/* ---- a second user ---- */
-
-/* Queues that use a block beside the one that it is freed on. A note may outlive its block: it then
- * orders the next block at that address once more than is needed. */
-struct note {
-    struct note *next;
-    const void *address;
-    memspan_queue_h user;
-};
-
-enum { NOTE_LISTS = 1024 };
-
-static struct note *notes[NOTE_LISTS]; /* under the lock of edges */
-static atomic_size_t note_count;
-
-static struct note **list_of(const void *address)
-{
-    uint64_t hash = ((uintptr_t)address >> MSP_UNIT_SHIFT) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &notes[hash >> 54];
-}
-
-/* A native queue may be gone by the next call: its event is recorded now, or its work waited for.
- * Lock of edges held. */
-static memspan_status_t record_now(struct msp_queue *q)
-{
-    return (!q->is_immediate && (q->counts.has_events != 0) && (msp_queue_record(q) == MEMSPAN_OK))
-               ? MEMSPAN_OK
-               : msp_queue_finish(q, true);
-}
-
-/* Lock of edges held. */
-static memspan_status_t add_note(const void *address, memspan_queue_h user)
-{
-    struct note **list = list_of(address);
-    struct note *n;
-
-    for (n = *list; n != NULL; n = n->next) {
-        if ((n->address == address) && (n->user == user)) {
-            return MEMSPAN_OK;
-        }
-    }
-    n = malloc(sizeof(*n));
-    if (n == NULL) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to note a queue of the block at %p",
-                             address);
-    }
-    *n    = (struct note){*list, address, user};
-    *list = n;
-    atomic_fetch_add_explicit(&note_count, 1, memory_order_relaxed);
-    return MEMSPAN_OK;
-}
-
-static bool starts_block(const void *pointer)
-{
-    struct msp_block_view view;
-
-    return (pointer != NULL) && msp_store_find(pointer, &view) && (view.address == pointer);
-}
-
-memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue)
-{
-    struct msp_queue *q;
-    memspan_status_t status;
-
-    if (!starts_block(pointer)) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
-                      pointer);
-        return msp_error_hint("give the address that the allocation returned");
-    }
-    msp_queue_lock_edges();
-    q      = msp_queue_enter(queue);
-    status = (q == NULL) ? memspan_error_last()->status : add_note(pointer, queue);
-    if ((status == MEMSPAN_OK) && ((q->flags & MEMSPAN_QUEUE_LASTING) == 0)) {
-        status = record_now(q);
-    }
-    msp_queue_leave(q);
-    msp_queue_unlock_edges();
-    return status;
-}
-
-/* Later work of @p q starts after that of the block's other users. */
-static memspan_status_t order_users(struct msp_queue *q, const void *pointer, bool *waited_p)
-{
-    memspan_status_t status = MEMSPAN_OK;
-    struct note **link;
-
-    msp_queue_lock_edges();
-    link = list_of(pointer);
-    while (*link != NULL) {
-        struct note *n = *link;
-        struct msp_queue *user;
-        memspan_status_t ordered = MEMSPAN_OK;
-        bool waited              = false;
-
-        if (n->address != pointer) {
-            link = &n->next;
-            continue;
-        }
-        user = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
-        if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
-            ordered = msp_queue_order(q, user, false, &waited);
-        }
-        status    = (status == MEMSPAN_OK) ? ordered : status;
-        *waited_p = *waited_p || waited;
-        *link     = n->next;
-        free(n);
-        atomic_fetch_sub_explicit(&note_count, 1, memory_order_relaxed);
-    }
-    msp_queue_unlock_edges();
-    return status;
-}
-
 /* ---- freeing ---- */
 
 /* Whether blocks that are freed on the queue wait in it. */
@@ -544,6 +431,13 @@ static inline bool keep(struct msp_queue *q, void *pointer, struct msp_kept_char
         r = NULL;
     }
     return r != NULL;
+}
+
+static bool starts_block(const void *pointer)
+{
+    struct msp_block_view view;
+
+    return msp_queue_find_block(pointer, &view);
 }
 
 /* What a queue does not keep is freed when its work is complete. The queue is entered. */
@@ -567,16 +461,17 @@ static memspan_status_t free_slow(struct msp_queue *q, void *pointer)
     struct msp_kept_charge charge;
     memspan_status_t status = MEMSPAN_OK;
     bool waited             = false;
+    bool attached           = false;
     bool kept;
 
-    if (atomic_load_explicit(&note_count, memory_order_relaxed) != 0) {
-        status = order_users(q, pointer, &waited);
+    if (atomic_load_explicit(&msp_queue_notes, memory_order_relaxed) != 0) {
+        status = msp_queue_order_users(q, pointer, &waited, &attached);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
     msp_lock(&q->lock);
-    kept = keep(q, pointer, &charge);
+    kept = !attached && keep(q, pointer, &charge); /* the driver frees it from its queue */
     msp_unlock(&q->lock);
     if (!kept) {
         status = free_after_wait(q, pointer, &waited);
@@ -584,7 +479,7 @@ static memspan_status_t free_slow(struct msp_queue *q, void *pointer)
         msp_kept_give_charge(&charge);
         if ((q->flags & MEMSPAN_QUEUE_LASTING) == 0) {
             msp_queue_lock_edges();
-            status = record_now(q);
+            status = msp_queue_record_now(q);
             msp_queue_unlock_edges();
         }
     }
@@ -609,7 +504,7 @@ memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
         return memspan_error_last()->status;
     }
     if (MSP_LIKELY(((q->flags & MEMSPAN_QUEUE_LASTING) != 0) &&
-                   (atomic_load_explicit(&note_count, memory_order_relaxed) == 0) &&
+                   (atomic_load_explicit(&msp_queue_notes, memory_order_relaxed) == 0) &&
                    keep(q, pointer, &charge))) {
         q->counts.freed_count++;
         msp_queue_release(q);

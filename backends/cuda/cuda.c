@@ -341,6 +341,19 @@ static gpu_result_t prefetch(const struct gpu_queue *queue, const void *pointer,
         cu->cuMemPrefetchAsync_v2(cuda_address(pointer), size, location, 0, queue->stream));
 }
 
+/* Of all bytes that were allocated there. */
+static gpu_result_t attach(const struct gpu_queue *queue, void *base, bool alone)
+{
+    const struct cuda_calls *cu = CU(queue->device);
+    unsigned flags              = alone ? CUDA_MEM_ATTACH_SINGLE : CUDA_MEM_ATTACH_GLOBAL;
+
+    return (cu->cuStreamAttachMemAsync == NULL)
+               ? CUDA_ANSWER(NULL, CUDA_SUCCESS)
+               : CUDA_ANSWER(
+                     "cuStreamAttachMemAsync",
+                     cu->cuStreamAttachMemAsync(queue->stream, cuda_address(base), 0, flags));
+}
+
 /* The range must be whole host pages; an address within one is found by the offset. */
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
@@ -465,6 +478,7 @@ const memspan_backend_t msp_backend_cuda = {
     .flags = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
     .open  = open_backend,
     GPU_EVENT_TABLE,
+    .attach       = gpu_attach,
     .copy_blocks  = gpu_copy_blocks,
     .connect      = cuda_connect,
     .options      = options,

@@ -155,6 +155,7 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(MEMORYTYPE_HOST, 1)                                                                          \
     X(MEMORYTYPE_DEVICE, 2)                                                                        \
     X(MEM_ATTACH_GLOBAL, 1)                                                                        \
+    X(MEM_ATTACH_SINGLE, 4)                                                                        \
     X(MEMHOSTALLOC_PORTABLE, 1)                                                                    \
     X(MEMHOSTALLOC_DEVICEMAP, 2)                                                                   \
     X(MEMHOSTREGISTER_PORTABLE, 1)                                                                 \
@@ -286,6 +287,7 @@ enum cuda_status {
     X(cuStreamSynchronize, NULL, 0, (cuda_stream_t))                                               \
     X(cuStreamGetCtx, NULL, 1, (cuda_stream_t, cuda_context_t *))                                  \
     X(cuStreamIsCapturing, NULL, 1, (cuda_stream_t, cuda_capture_status_t *))                      \
+    X(cuStreamAttachMemAsync, NULL, 1, (cuda_stream_t, cuda_address_t, size_t, unsigned))          \
     X(cuStreamWaitEvent, NULL, 0, (cuda_stream_t, cuda_event_t, unsigned))                         \
     X(cuEventCreate, NULL, 0, (cuda_event_t *, unsigned))                                          \
     X(cuEventDestroy_v2, NULL, 0, (cuda_event_t))                                                  \

@@ -324,6 +324,8 @@ struct gpu_driver {
                                size_t size);
     gpu_result_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
                              int to);
+    /* Managed memory as a whole to the queue alone, or to all. */
+    gpu_result_t (*attach)(const struct gpu_queue *queue, void *base, bool alone); /* or NULL */
 
     /* Events and streams of the program; NULL where the backend's table has none of them. An event
      * measures no time; its handle is free for others once drop_event() has returned. */
@@ -505,6 +507,7 @@ memspan_status_t gpu_fill(void *state, int ordinal, void *queue, void *to, unsig
 memspan_status_t gpu_synchronize(void *state, int ordinal, void *queue);
 memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void *pointer,
                               size_t size_bytes, int to);
+memspan_status_t gpu_attach(void *state, int ordinal, void *queue, const memspan_block_t *block);
 memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
 
@@ -551,7 +554,7 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .take = take_memory, .give = give, .advise = advise, .register_pages = register_pages,         \
     .unregister_pages = unregister_pages, .seen_at = seen_at, .query_pointer = query_pointer,      \
     .last_prefetch = last_prefetch, .make_stream = make_stream, .drop_stream = drop_stream,        \
-    .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy,                     \
+    .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy, .attach = attach,   \
     .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
     .make_event = make_event, .drop_event = drop_event, .record_event = record_event,              \
     .wait_event = wait_event, .query_event = query_event, .owns_stream = owns_stream,              \

@@ -368,6 +368,31 @@ memspan_status_t gpu_prefetch(void *opaque_state, int ordinal, void *opaque, con
     return status;
 }
 
+memspan_status_t gpu_attach(void *opaque_state, int ordinal, void *opaque,
+                            const memspan_block_t *block)
+{
+    const struct gpu_state *state = opaque_state;
+    const struct gpu_block *ours  = block->cookie;
+    struct gpu_queue *queue       = NULL;
+    struct gpu_visit visit;
+    gpu_result_t answer;
+    memspan_status_t status = enter_queue(opaque_state, ordinal, opaque, &queue, &visit);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    answer = state->driver->attach(queue, ours->base, opaque != NULL);
+    if (answer.call == NULL) {
+        status = gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "update the driver",
+                            "this %s driver attaches no memory to streams", state->driver->title);
+    } else if (answer.code != GPU_SUCCESS) {
+        status = gpu_error(state, answer, "cannot attach the memory at %p to a stream of %s",
+                           block->address, visit.device->info.name);
+    }
+    gpu_leave(&visit);
+    return status;
+}
+
 /* ---- facts about an address ---- */
 
 static int ordinal_or_host(const struct gpu_state *state, int ordinal)

@@ -163,6 +163,18 @@ GPU_CALL(prefetch(const struct gpu_queue *queue, const void *pointer, size_t siz
          HIP(queue->device)
              ->hipMemPrefetchAsync(pointer, size, (to == MEMSPAN_HOST) ? HIP_CPU_DEVICE : to,
                                    queue->stream))
+/* Of all bytes that were allocated there. */
+static gpu_result_t attach(const struct gpu_queue *queue, void *base, bool alone)
+{
+    const struct hip_calls *hip = HIP(queue->device);
+    unsigned flags              = alone ? HIP_MEM_ATTACH_SINGLE : HIP_MEM_ATTACH_GLOBAL;
+
+    return (hip->hipStreamAttachMemAsync == NULL)
+               ? HIP_ANSWER(NULL, HIP_SUCCESS)
+               : HIP_ANSWER("hipStreamAttachMemAsync",
+                            hip->hipStreamAttachMemAsync(queue->stream, base, 0, flags));
+}
+
 GPU_CALL(start(const struct gpu_queue *queue, void *function, unsigned blocks, unsigned threads,
                void **arguments),
          "hipModuleLaunchKernel",
@@ -476,6 +488,7 @@ const memspan_backend_t msp_backend_hip = {
     .flags = MEMSPAN_BACKEND_OPENS_APART | MEMSPAN_BACKEND_KNOWS_MEMORY,
     .open  = open_backend,
     GPU_EVENT_TABLE,
+    .attach       = gpu_attach,
     .copy_blocks  = gpu_copy_blocks,
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),

@@ -138,6 +138,7 @@ enum {
     X(HIP_HOST_REGISTER_MAPPED, hipHostRegisterMapped, 2)                                          \
     X(HIP_DEVICE_MALLOC_FINE_GRAINED, hipDeviceMallocFinegrained, 1)                               \
     X(HIP_MEM_ATTACH_GLOBAL, hipMemAttachGlobal, 1)                                                \
+    X(HIP_MEM_ATTACH_SINGLE, hipMemAttachSingle, 4)                                                \
     X(HIP_MEMCPY_DEFAULT, hipMemcpyDefault, 4)                                                     \
     X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)                                            \
     X(HIP_CAPTURE_RELAXED, hipStreamCaptureModeRelaxed, 2)                                         \
@@ -197,6 +198,7 @@ enum {
     X(hipStreamSynchronize, 0, hip_result_t, (hip_stream_t))                                       \
     X(hipStreamGetDevice, 1, hip_result_t, (hip_stream_t, hip_device_t *))                         \
     X(hipStreamIsCapturing, 1, hip_result_t, (hip_stream_t, hip_capture_status_t *))               \
+    X(hipStreamAttachMemAsync, 1, hip_result_t, (hip_stream_t, void *, size_t, unsigned))          \
     X(hipStreamWaitEvent, 0, hip_result_t, (hip_stream_t, hip_event_t, unsigned))                  \
     X(hipEventCreateWithFlags, 0, hip_result_t, (hip_event_t *, unsigned))                         \
     X(hipEventDestroy, 0, hip_result_t, (hip_event_t))                                             \

@@ -108,6 +108,9 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
     X(queue_adopt, msp_driver_refuse,                                                              \
       (void *state, int ordinal, memspan_queue_type_t type, void *native, void **queue_p),         \
       (d->state, ordinal, type, native, queue_p))                                                  \
+    X(attach, msp_driver_refuse,                                                                   \
+      (void *state, int ordinal, void *queue, const memspan_block_t *block),                       \
+      (d->state, ordinal, queue, block))                                                           \
     X(move, msp_driver_refuse,                                                                     \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))

@@ -310,6 +310,11 @@ typedef struct memspan_backend {
      * queue of this driver is of that type. */
     memspan_status_t (*queue_adopt)(void *state, int ordinal, memspan_queue_type_t type,
                                     void *native, void **queue_p);
+
+    /** Optional; a table may end before it. Attach a managed block as a whole to @p queue, whose
+     * work alone uses it after the work that is there now; NULL: to no queue. Freeing the block and
+     * the end of the queue detach it. */
+    memspan_status_t (*attach)(void *state, int ordinal, void *queue, const memspan_block_t *block);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

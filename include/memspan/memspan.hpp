@@ -522,6 +522,17 @@ class queue
         detail::check(memspan_queue_synchronize(handle_));
     }
 
+    /** Attach managed memory to this queue (memspan_queue_attach()), or to none. Throw
+     * memspan::error. */
+    void attach(void *memory)
+    {
+        detail::check(memspan_queue_attach(memory, handle_));
+    }
+    static void detach(void *memory)
+    {
+        detail::check(memspan_queue_attach(memory, MEMSPAN_QUEUE_NULL));
+    }
+
     memspan_queue_h get() const noexcept
     {
         return handle_;

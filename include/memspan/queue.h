@@ -102,6 +102,22 @@ MEMSPAN_API memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queu
  * MEMSPAN_ERR_NOT_FOUND (no such queue; not the start of a live block), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue);
 
+/** Attach a block of managed memory to @p queue: from now on its work alone uses the block, so that
+ * the host may use it after memspan_queue_synchronize() while other queues work; without this it
+ * waits for all of them where the device has no concurrent access (cudaStreamAttachMemAsync() to
+ * one stream). Takes effect after the queue's earlier work. MEMSPAN_QUEUE_NULL: detach the block;
+ * the program has waited for the work of its queue. Closing that queue, freeing the block and
+ * memspan_realloc() detach it, too.
+ *
+ * Drivers attach an allocation of theirs as a whole: a smaller block, which shares one, is refused,
+ * and the hint has the size from which a block is one by itself.
+ *
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no such queue; not the start of a live block),
+ * MEMSPAN_ERR_UNSUPPORTED (not managed memory; a block that shares an allocation; a backend that
+ * attaches nothing, which are all but CUDA and HIP), MEMSPAN_ERR_INVALID (a queue of another
+ * backend), MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER (also a default stream). */
+MEMSPAN_API memspan_status_t memspan_queue_attach(void *pointer, memspan_queue_h queue);
+
 /** memspan_copy(), memspan_fill(), memspan_prefetch() and memspan_kernel_launch() on a queue: after
  * its earlier work; the call may return before the work is complete. Memory that the driver of the
  * queue does not serve (another driver's) is copied and filled by the host, which waits for the

@@ -188,7 +188,7 @@ static memspan_status_t late_device_describe(void *state, int ordinal,
     info_p->free_bytes      = CAPACITY_BYTES - used_bytes;
     info_p->alloc_max_bytes = CAPACITY_BYTES;
     info_p->page_size_bytes = PAGE;
-    info_p->kinds           = 1u << MEMSPAN_KIND_DEVICE;
+    info_p->kinds           = 1u << MEMSPAN_KIND_DEVICE | 1u << MEMSPAN_KIND_MANAGED;
     info_p->capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES;
     return MEMSPAN_OK;
 }
@@ -197,6 +197,9 @@ static memspan_reach_t late_reach(void *state, int home, memspan_kind_t kind, in
 {
     (void)state;
     (void)home;
+    if (kind == MEMSPAN_KIND_MANAGED) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_FAULT, MEMSPAN_COHERENCE_SYNC};
+    }
     if (kind != MEMSPAN_KIND_DEVICE) {
         return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
     }
@@ -374,6 +377,25 @@ static memspan_status_t late_event_destroy(void *state, int ordinal, void *event
     return MEMSPAN_OK;
 }
 
+/* For the tests: the queue of the last attachment. */
+static void *attached_to;
+__attribute__((visibility("default"))) void *late_attached(void);
+
+void *late_attached(void)
+{
+    return attached_to;
+}
+
+static memspan_status_t late_attach(void *state, int ordinal, void *queue,
+                                    const memspan_block_t *block)
+{
+    (void)state;
+    (void)ordinal;
+    (void)block;
+    attached_to = queue;
+    return MEMSPAN_OK;
+}
+
 /* A program's own queue: of two types, for want of another. */
 __attribute__((visibility("default"))) void *late_native_new(void);
 __attribute__((visibility("default"))) void late_native_end(void *native);
@@ -434,6 +456,7 @@ static memspan_backend_t table = {
     .event_done      = late_event_done,
     .event_destroy   = late_event_destroy,
     .queue_adopt     = late_queue_adopt,
+    .attach          = late_attach,
 };
 
 __attribute__((visibility("default"))) const memspan_backend_t *memspan_backend_entry(void);

@@ -349,6 +349,80 @@ Test(queue, an_event_covers_what_came_before_it)
     free(copy);
 }
 
+/* ---- attached memory ---- */
+
+enum { ATTACHABLE = 40 << 20 };
+
+static void *attached(void)
+{
+    void *(*function)(void);
+
+    *(void **)&function = from_plugin("late_attached");
+    return function();
+}
+
+static memspan_allocator_h managed_allocator(void)
+{
+    int devices[]            = {0, MEMSPAN_HOST};
+    memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
+                                {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED}};
+    memspan_space_h space;
+    memspan_allocator_h managed;
+
+    DONE(memspan_space_get(devices, 2, MEMSPAN_SPACE_DEFAULT, &space));
+    DONE(memspan_allocator_create(space, traits, 2, &managed));
+    return managed;
+}
+
+Test(queue, managed_memory_is_attached)
+{
+    memspan_allocator_h managed = managed_allocator();
+    memspan_queue_h one         = open_on(0);
+    memspan_queue_h two         = open_on(0);
+    unsigned char *block        = memspan_alloc_on(managed, ATTACHABLE, one);
+    unsigned char *small        = memspan_alloc_on(managed, BYTES, one);
+
+    cr_assert((block != NULL) && (small != NULL), "%s", memspan_error_text());
+    DONE(memspan_queue_attach(block, one));
+    cr_expect_not_null(attached());
+    REFUSED(memspan_queue_attach(small, one), MEMSPAN_ERR_UNSUPPORTED, "a part of an allocation");
+    cr_expect_not_null(strstr(memspan_error_last()->hint, "bytes or more"));
+    DONE(memspan_queue_attach(block, MEMSPAN_QUEUE_NULL));
+    cr_expect_null(attached());
+    DONE(memspan_queue_attach(block, one));
+    DONE(memspan_free_on(block, two)); /* the queue does not keep it */
+    cr_expect_eq(info_of(two).kept_bytes, 0);
+    cr_expect_eq(info_of(two).freed_after_wait, 1);
+    block = memspan_alloc_on(managed, ATTACHABLE, two);
+    DONE(memspan_free_on(block, two));
+    cr_expect_geq(info_of(two).kept_bytes, ATTACHABLE, "what is not attached is kept");
+    DONE(memspan_free_on(small, one));
+    DONE(memspan_queue_close(one));
+    DONE(memspan_queue_close(two));
+    DONE(memspan_allocator_destroy(managed));
+}
+
+Test(queue, memory_that_is_not_attached)
+{
+    memspan_allocator_h managed = managed_allocator();
+    memspan_queue_h queue       = open_on(0);
+    memspan_queue_h host        = open_on(MEMSPAN_HOST);
+    unsigned char *block        = memspan_alloc(allocator, BYTES);
+    unsigned char *large        = memspan_alloc(managed, ATTACHABLE);
+
+    REFUSED(memspan_queue_attach(block, queue), MEMSPAN_ERR_UNSUPPORTED, "only managed memory");
+    REFUSED(memspan_queue_attach(large + 1, queue), MEMSPAN_ERR_NOT_FOUND, "not the start");
+    REFUSED(memspan_queue_attach(NULL, queue), MEMSPAN_ERR_NOT_FOUND, "not the start");
+    REFUSED(memspan_queue_attach(large, host), MEMSPAN_ERR_INVALID, "not of backend late");
+    DONE(memspan_queue_close(queue));
+    REFUSED(memspan_queue_attach(large, queue), MEMSPAN_ERR_NOT_FOUND, "no queue");
+    cr_expect_null(attached());
+    DONE(memspan_free(block));
+    DONE(memspan_free(large));
+    DONE(memspan_queue_close(host));
+    DONE(memspan_allocator_destroy(managed));
+}
+
 /* Before it is refused, a request waits for memory that work still uses. */
 Test(queue, a_full_device_is_waited_for)
 {

@@ -93,5 +93,6 @@ void pretended_find(void)
     gpu_program.queue_type            = MEMSPAN_QUEUE_CUDA;
     gpu_program.knows_owners          = driver.cu.cuStreamGetCtx != NULL;
     gpu_program.exchange_capture_mode = driver.cu.cuThreadExchangeStreamCaptureMode;
+    gpu_program.has_attach            = driver.cu.cuStreamAttachMemAsync != NULL;
     gpu_program.has_dmabuf            = driver.cu.cuMemGetHandleForAddressRange != NULL;
 }

@@ -63,6 +63,14 @@ cuda_result_t cuStreamWaitEvent(cuda_stream_t stream, cuda_event_t event, unsign
     CALL("cuStreamWaitEvent", fake_event_wait(stream, event, flags));
 }
 
+#ifndef FAKE_CUDA_OLD
+cuda_result_t cuStreamAttachMemAsync(cuda_stream_t stream, cuda_address_t address, size_t size,
+                                     unsigned flags)
+{
+    CALL("cuStreamAttachMemAsync", fake_attach(stream, address, size, flags));
+}
+#endif
+
 cuda_result_t cuEventCreate(cuda_event_t *event_p, unsigned flags)
 {
     CALL("cuEventCreate", fake_event_create(event_p, flags));

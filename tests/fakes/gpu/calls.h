@@ -71,6 +71,7 @@ int fake_register(void *address, size_t size, unsigned flags);
 int fake_host_pointer(void *seen_at_p, void *address, unsigned flags);
 
 int fake_managed(uintptr_t address, size_t size, int device, struct fake_memory **memory_p);
+int fake_attach(struct fake_stream *stream, uintptr_t address, size_t size, unsigned flags);
 int fake_prefetch(uintptr_t address, size_t size, int device, const struct fake_stream *stream);
 int fake_range_attribute(void *data, size_t size, int which, uintptr_t address, size_t count);
 

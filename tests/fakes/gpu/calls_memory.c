@@ -142,6 +142,28 @@ int fake_managed(uintptr_t address, size_t size, int device, struct fake_memory 
     return (device < gpu.device_count) ? 0 : FAKE_INVALID_DEVICE;
 }
 
+/* Only as a whole, and to a stream that is one: a default stream is none. */
+int fake_attach(struct fake_stream *stream, uintptr_t address, size_t size, unsigned flags)
+{
+    enum { GLOBAL = 1, SINGLE = 4 };
+    struct fake_memory *m = fake_find(address);
+    int code              = fake_check_stream(stream);
+
+    if (code != 0) {
+        return code;
+    }
+    if ((m == NULL) || (m->kind != FAKE_MANAGED) || (m->base != address) || (size != 0) ||
+        ((flags != GLOBAL) && (flags != SINGLE))) {
+        return FAKE_INVALID_VALUE;
+    }
+    if (fake_is_used_elsewhere(m, stream) && (gpu.failed[0] == '\0')) {
+        fake_broken("memory is attached before another stream has done its work on it");
+    }
+    m->attached = (flags == SINGLE) ? stream : NULL;
+    fake_open(m, (m->attached != NULL) ? (stream->first == NULL) : !gpu.managed_closed);
+    return 0;
+}
+
 int fake_prefetch(uintptr_t address, size_t size, int device, const struct fake_stream *stream)
 {
     struct fake_memory *m;

@@ -42,9 +42,24 @@ static bool is_late(uintptr_t address)
     return (m != NULL) && ((m == fake_find(late.to)) || (m == fake_find(late.from)));
 }
 
-static void judge(const struct fake_command *c)
+static bool is_of_other(uintptr_t address, const struct fake_stream *stream)
+{
+    const struct fake_memory *m = fake_find(address);
+
+    return (m != NULL) && (m->attached != NULL) && (m->attached != stream);
+}
+
+static void judge(const struct fake_stream *stream, const struct fake_command *c)
 {
     size_t i;
+
+    for (i = 2; (i < sizeof(c->arguments) / sizeof(c->arguments[0])) && (gpu.failed[0] == '\0');
+         i++) {
+        if (is_of_other(c->to, stream) || is_of_other(c->from, stream) ||
+            is_of_other((uintptr_t)c->arguments[i], stream)) {
+            fake_broken("a stream uses memory that is attached to another");
+        }
+    }
 
     for (i = 0; (i < sizeof(c->arguments) / sizeof(c->arguments[0])) && (late.size > 0); i++) {
         if (is_late(c->to) || is_late(c->from) || is_late((uintptr_t)c->arguments[i])) {
@@ -85,7 +100,7 @@ bool fake_busy(void)
 static int run_until(struct fake_stream *stream, const struct fake_mark *last)
 {
     while ((stream->first != NULL) && ((last == NULL) || !last->done)) {
-        judge(stream->first);
+        judge(stream, stream->first);
         if (fake_sticky(stream->device) == 0) {
             gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
         }
@@ -95,6 +110,15 @@ static int run_until(struct fake_stream *stream, const struct fake_mark *last)
         fake_managed_open(true);
     }
     return fake_sticky(stream->device);
+}
+
+static void detach_all(const struct fake_stream *stream)
+{
+    struct fake_memory *m;
+
+    for (m = gpu.memory; m != NULL; m = m->next) {
+        m->attached = (m->attached == stream) ? NULL : m->attached;
+    }
 }
 
 static int run(struct fake_stream *stream)
@@ -117,6 +141,7 @@ static void unlink_stream(struct fake_stream *stream)
         link = &(*link)->next;
     }
     *link = stream->next;
+    detach_all(stream);
     free(stream);
     gpu.objects--;
 }

@@ -46,6 +46,7 @@ struct fake_memory {
     bool opened;     /* another process's */
     bool synced;     /* CUDA: synchronous copies of it are complete when they return */
     bool coarse;     /* HIP: its grain */
+    void *attached;  /* managed: to that stream, or NULL */
     bool exports;    /* Level Zero and what follows: it may be exported */
     int shared_fd;   /* exported in a handle, or -1: the driver's */
     int export_fd;   /* exported as a dma-buf, or -1: the driver's */
@@ -180,8 +181,9 @@ bool fake_spoil(const struct fake_memory *memory);
 struct fake_memory *fake_create(enum fake_kind kind, int device, size_t size, size_t align,
                                 int protection);
 void fake_remove(struct fake_memory *memory);
-/* Managed memory is the host's again, or not. */
+/* Managed memory is the host's again, or not; what is attached to a stream stays as it is. */
 void fake_managed_open(bool open);
+void fake_open(struct fake_memory *memory, bool open);
 /* A descriptor of another process's, or -1. */
 int fake_fetch(int pid, int fd);
 

@@ -151,14 +151,19 @@ void fake_remove(struct fake_memory *m)
     free(m);
 }
 
+void fake_open(struct fake_memory *m, bool open)
+{
+    mprotect(m->outer, m->mapped, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
 void fake_managed_open(bool open)
 {
     struct fake_memory *m;
 
     gpu.managed_closed = !open;
     for (m = gpu.memory; m != NULL; m = m->next) {
-        if (m->kind == FAKE_MANAGED) {
-            mprotect(m->outer, m->mapped, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+        if ((m->kind == FAKE_MANAGED) && (m->attached == NULL)) {
+            fake_open(m, open);
         }
     }
 }

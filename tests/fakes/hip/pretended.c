@@ -112,5 +112,6 @@ void pretended_find(void)
     gpu_program.queue_type            = MEMSPAN_QUEUE_HIP;
     gpu_program.knows_owners          = driver.hip.hipStreamGetDevice != NULL;
     gpu_program.exchange_capture_mode = driver.hip.hipThreadExchangeStreamCaptureMode;
+    gpu_program.has_attach            = driver.hip.hipStreamAttachMemAsync != NULL;
     gpu_program.has_dmabuf            = true;
 }

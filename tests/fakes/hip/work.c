@@ -49,6 +49,12 @@ hip_result_t hipStreamIsCapturing(hip_stream_t stream, hip_capture_status_t *sta
 
 /* ---- events ---- */
 
+hip_result_t hipStreamAttachMemAsync(hip_stream_t stream, void *address, size_t size,
+                                     unsigned flags)
+{
+    CALL("hipStreamAttachMemAsync", fake_attach(stream, (uintptr_t)address, size, flags));
+}
+
 hip_result_t hipStreamWaitEvent(hip_stream_t stream, hip_event_t event, unsigned flags)
 {
     CALL("hipStreamWaitEvent", fake_event_wait(stream, event, flags));

@@ -128,6 +128,44 @@ Test(gpu_events, a_stream_of_the_program_keeps_nothing_of_ours)
     pretended_end(state, 0, &block);
 }
 
+/* CUDA, without concurrent access: the host uses attached memory while another stream works. */
+Test(gpu_events, managed_memory_is_attached_to_a_stream)
+{
+    memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                  .kernel      = MEMSPAN_KERNEL_FILL,
+                                  .count       = PRETENDED_BYTES / sizeof(double)};
+    void *queues[2];
+    memspan_block_t blocks[2];
+    memspan_status_t status;
+    int i;
+    void *state = PRETENDED_OPEN("DEVICES=1", "ATTRIBUTES=89=0");
+
+    for (i = 0; i < 2; i++) {
+        blocks[i] = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
+        OK(table->queue_create(state, 0, &queues[i]));
+    }
+    status = table->attach(state, 0, queues[0], &blocks[0]);
+    if (gpu_program.has_attach) {
+        OK(status);
+        call.z = blocks[1].address;
+        OK(table->launch(state, 0, queues[1], &call));
+        *(volatile char *)blocks[0].address = 1; /* the other stream works */
+        OK(table->synchronize(state, 0, queues[1]));
+        call.z = blocks[0].address;
+        OK(table->launch(state, 0, queues[0], &call));
+        OK(table->synchronize(state, 0, queues[0]));
+        OK(table->attach(state, 0, NULL, &blocks[0]));
+        OK(table->launch(state, 0, queues[1], &call));
+        OK(table->synchronize(state, 0, queues[1]));
+    } else {
+        cr_assert_eq(status, MEMSPAN_ERR_UNSUPPORTED);
+    }
+    OK(table->queue_destroy(state, 0, queues[0]));
+    OK(table->queue_destroy(state, 0, queues[1]));
+    pretended_give_back(state, 0, &blocks[0]);
+    pretended_end(state, 0, &blocks[1]);
+}
+
 /* An event in a capture is a node of the graph, and no end of work. */
 Test(gpu_events, a_stream_that_is_captured_has_no_events)
 {

@@ -37,6 +37,7 @@ extern struct gpu_program {
     memspan_queue_type_t queue_type;
     bool knows_owners; /* of streams, and whether they are captured */
     bool has_dmabuf;
+    bool has_attach; /* to streams */
 } gpu_program;
 
 /* gpu_failures.c: all that a backend can do, for steps_fail_each() and its like. */

@@ -78,6 +78,23 @@ static void run_kernels(void *state, int ordinal, void *queue, void *address, si
     }
 }
 
+/* To the queue, and to none again. Older drivers have no call for it. */
+static void attach(void *state, int ordinal, void *queue, const memspan_block_t *block)
+{
+    const memspan_backend_t *table = pretended.table;
+    memspan_status_t status        = MEMSPAN_ERR_UNSUPPORTED;
+
+    if (table->attach != NULL) {
+        status = table->attach(state, ordinal, queue, block);
+    }
+    if (status == MEMSPAN_ERR_UNSUPPORTED) {
+        return;
+    }
+    steps_fine(status);
+    steps_fine(table->synchronize(state, ordinal, queue));
+    steps_fine(table->attach(state, ordinal, NULL, block));
+}
+
 void steps_events(void *state, int ordinal, void *queue)
 {
     const memspan_backend_t *table = pretended.table;
@@ -117,6 +134,7 @@ void steps_work_on(void *state, int ordinal, const memspan_request_t *request, s
     steps_fine(table->synchronize(state, ordinal, NULL));
     if ((request->kind == MEMSPAN_KIND_MANAGED) && can(state, ordinal, MEMSPAN_CAN_PREFETCH)) {
         steps_fine(table->prefetch(state, ordinal, queue, block.address, 4096, ordinal));
+        attach(state, ordinal, queue, &block);
         steps_fine(table->synchronize(state, ordinal, queue));
     }
     /* Of our own it says nothing; that is no failure of the driver. */
