@@ -31,6 +31,7 @@ extern const struct conform_case conform_limit_cases[];
 extern const struct conform_case conform_pointer_cases[];
 extern const struct conform_case conform_share_cases[];
 extern const struct conform_case conform_thread_cases[];
+extern const struct conform_case conform_queue_cases[];
 
 /* ---- what the front end offers ---- */
 

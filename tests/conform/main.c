@@ -16,7 +16,7 @@ enum { CASES_MAX = 256, EXIT_SKIP = 77 };
 static const struct conform_case *const lists[] = {
     conform_describe_cases, conform_memory_cases, conform_transfer_cases,  conform_reach_cases,
     conform_combine_cases,  conform_ladder_cases, conform_allocator_cases, conform_limit_cases,
-    conform_pointer_cases,  conform_share_cases,  conform_thread_cases,
+    conform_pointer_cases,  conform_share_cases,  conform_thread_cases,    conform_queue_cases,
 };
 
 static const struct conform_case *case_at(int index)
