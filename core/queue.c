@@ -14,8 +14,6 @@
 enum { GENERATION_SHIFT = 16 };
 #define GENERATION_MASK UINT64_C(0xffffff)
 
-static const uintptr_t handle_mark = UINT64_C(0x4d53510000000000);
-
 static _Atomic(struct msp_queue *) records[MSP_QUEUES_MAX];
 static _Atomic uint32_t record_count = 1; /* 0 stays unused: no handle is only a mark */
 static atomic_bool is_forked;
@@ -336,10 +334,12 @@ static unsigned flags_of(memspan_queue_type_t type, unsigned flags)
 }
 
 static void set_up(struct msp_queue *q, const struct msp_device *d, memspan_queue_type_t type,
-                   unsigned flags, void *native)
+                   unsigned flags, void *given, void *native)
 {
     q->device       = d;
     q->native       = native;
+    q->given        = given;
+    q->interop      = MSP_INTEROP_NO;
     q->type         = type;
     q->flags        = flags_of(type, flags);
     q->is_immediate = (type == MEMSPAN_QUEUE_OWN) && (d->table->queue_create == NULL);
@@ -386,8 +386,9 @@ memspan_status_t memspan_queue_open(int device, memspan_queue_type_t type, void 
         return status;
     }
     msp_lock(&q->lock);
-    set_up(q, d, type, flags, opened);
-    handle = handle_mark | ((q->generation & GENERATION_MASK) << GENERATION_SHIFT) | q->index;
+    set_up(q, d, type, flags, native, opened);
+    handle = (MSP_QUEUE_MARK << MSP_QUEUE_MARK_SHIFT) |
+             ((q->generation & GENERATION_MASK) << GENERATION_SHIFT) | q->index;
     atomic_store_explicit(&q->handle, handle, memory_order_release);
     msp_unlock(&q->lock);
     msp_queue_unlock_edges();

@@ -25,6 +25,18 @@ enum { MSP_QUEUES_MAX = 1024 };
 
 #define MSP_MARK_ALL UINT64_MAX
 
+/* A handle is this mark, a generation and an index. */
+enum { MSP_QUEUE_MARK_SHIFT = 40 };
+#define MSP_QUEUE_MARK UINT64_C(0x4d5351)
+
+static inline bool msp_queue_is_handle(uintptr_t value)
+{
+    return (value >> MSP_QUEUE_MARK_SHIFT) == MSP_QUEUE_MARK;
+}
+
+/* The interop construct that opened a queue, and will close it. */
+enum msp_queue_interop { MSP_INTEROP_NO, MSP_INTEROP_TARGET, MSP_INTEROP_TARGETSYNC };
+
 struct msp_kept;
 
 struct msp_queue {
@@ -33,6 +45,8 @@ struct msp_queue {
     const struct msp_device *device;
     void *native; /* of the backend; NULL: the device's own queue */
     memspan_queue_type_t type;
+    void *given; /* native queue of the program; may be gone */
+    enum msp_queue_interop interop;
     unsigned flags;
     bool is_immediate;     /* its work is done in the call */
     atomic_uint users;     /* calls of the driver under way; closing waits for them */

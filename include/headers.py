@@ -14,8 +14,9 @@ import typing
 STUBS = {
     "stddef.h": "",
     "stdint.h": "#define UINT64_MAX 18446744073709551615UL\n#define UINTPTR_MAX UINT64_MAX\n",
-    # As GCC 12's: names of OpenMP 5.1, which every omp_lib has, are not declared again.
-    "omp.h": "#define _OMP_H 1\n",
+    # As GCC 12's, whatever the compiler: names of OpenMP 5.1, which every omp_lib has, are not
+    # declared again.
+    "omp.h": "#define _OMP_H 1\n#define MEMSPAN_OMP_HEADER_HAS_INTEROP 0\n",
 }
 
 

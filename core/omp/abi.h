@@ -8,6 +8,7 @@
  * room depends on no compiler's omp.h. Programs see the same names through <omp.h> and
  * <memspan/omp.h>. Nothing outside core/omp/ includes this. */
 
+#include <memspan/queue.h>
 #include <memspan/status.h>
 #include <memspan/trait.h>
 #include <stddef.h>
@@ -110,6 +111,53 @@ MEMSPAN_API int omp_get_num_devices(void);
 MEMSPAN_API int omp_get_initial_device(void);
 MEMSPAN_API int omp_get_device_from_uid(const char *uid);
 MEMSPAN_API const char *omp_get_uid_from_device(int device);
+
+/* Interop objects. A handle is this library's own or the address of a runtime's object; LLVM's
+ * header has the codes as int, GCC's as an enumeration. */
+MEMSPAN_API int omp_get_num_interop_properties(uintptr_t interop);
+MEMSPAN_API intptr_t omp_get_interop_int(uintptr_t interop, int property, int *code_p);
+MEMSPAN_API void *omp_get_interop_ptr(uintptr_t interop, int property, int *code_p);
+MEMSPAN_API const char *omp_get_interop_str(uintptr_t interop, int property, int *code_p);
+MEMSPAN_API const char *omp_get_interop_name(uintptr_t interop, int property);
+MEMSPAN_API const char *omp_get_interop_type_desc(uintptr_t interop, int property);
+MEMSPAN_API const char *omp_get_interop_rc_desc(uintptr_t interop, int code);
+MEMSPAN_API memspan_status_t memspan_queue_of_interop(uintptr_t interop, memspan_queue_h *queue_p);
+MEMSPAN_API memspan_status_t memspan_interop_of_queue(memspan_queue_h queue, uintptr_t *interop_p);
+
+/* The calls of Clang for the interop construct: those of LLVM 12 to 22, and those for which LLVM 21
+ * and later have the first as wrappers. */
+struct msp_omp_interop_context {
+    uint32_t version;
+    uint32_t flags; /* bit 0: of a dispatch construct, bit 1: nowait */
+    int32_t thread;
+};
+
+struct msp_omp_dependences {
+    int32_t count;
+    void *list;
+    int32_t other_count;
+    void *others;
+};
+
+MEMSPAN_API void __tgt_interop_init(void *location, int32_t thread, uintptr_t *interop,
+                                    int32_t type, int32_t device, int32_t depend_count,
+                                    void *depends, int32_t nowait);
+MEMSPAN_API void __tgt_interop_use(void *location, int32_t thread, uintptr_t *interop,
+                                   int32_t device, int32_t depend_count, void *depends,
+                                   int32_t nowait);
+MEMSPAN_API void __tgt_interop_destroy(void *location, int32_t thread, uintptr_t *interop,
+                                       int32_t device, int32_t depend_count, void *depends,
+                                       int32_t nowait);
+MEMSPAN_API uintptr_t __tgt_interop_get(void *location, int32_t type, int64_t device,
+                                        int32_t preference_count, void *preferences,
+                                        struct msp_omp_interop_context *context,
+                                        struct msp_omp_dependences *depends);
+MEMSPAN_API int __tgt_interop_use60(void *location, uintptr_t interop,
+                                    struct msp_omp_interop_context *context,
+                                    struct msp_omp_dependences *depends);
+MEMSPAN_API int __tgt_interop_release(void *location, uintptr_t interop,
+                                      struct msp_omp_interop_context *context,
+                                      struct msp_omp_dependences *depends);
 
 /* LLVM's direct routines. */
 MEMSPAN_API void *llvm_omp_target_alloc_host(size_t size_bytes, int device);

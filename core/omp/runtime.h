@@ -92,6 +92,22 @@
     X(TGT_DATA_UPDATE, "__tgt_target_data_update_mapper")                                          \
     X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")                            \
     X(TGT_PUSH_COMPONENT, "__tgt_push_mapper_component")                                           \
+    X(GET_NUM_INTEROP_PROPERTIES, "omp_get_num_interop_properties")                                \
+    X(GET_INTEROP_INT, "omp_get_interop_int")                                                      \
+    X(GET_INTEROP_PTR, "omp_get_interop_ptr")                                                      \
+    X(GET_INTEROP_STR, "omp_get_interop_str")                                                      \
+    X(GET_INTEROP_NAME, "omp_get_interop_name")                                                    \
+    X(GET_INTEROP_TYPE_DESC, "omp_get_interop_type_desc")                                          \
+    X(GET_INTEROP_RC_DESC, "omp_get_interop_rc_desc")                                              \
+    X(TGT_INTEROP_INIT, "__tgt_interop_init")                                                      \
+    X(TGT_INTEROP_USE, "__tgt_interop_use")                                                        \
+    X(TGT_INTEROP_DESTROY, "__tgt_interop_destroy")                                                \
+    X(TGT_INTEROP_GET, "__tgt_interop_get")                                                        \
+    X(TGT_INTEROP_USE60, "__tgt_interop_use60")                                                    \
+    X(TGT_INTEROP_RELEASE, "__tgt_interop_release")                                                \
+    X(KMPC_WAIT_DEPS, "__kmpc_omp_wait_deps")                                                      \
+    X(KMPC_TASK_ALLOC, "__kmpc_omp_task_alloc")                                                    \
+    X(KMPC_TASK_WITH_DEPS, "__kmpc_omp_task_with_deps")                                            \
     X(TGT_SET_DEVICE_ALLOCATOR, "__tgt_set_device_allocator")                                      \
     X(TGT_RESET_DEVICE_ALLOCATOR, "__tgt_reset_device_allocator")
 

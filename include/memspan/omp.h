@@ -19,7 +19,8 @@
  *   MEMSPAN_OMP_HEADER_HAS_SPACES        the 6.0 spaces and allocators (LLVM 21, Intel):
  *                                        omp_get_submemspace takes a non-const list there
  *   MEMSPAN_OMP_HEADER_HAS_PARTITIONERS  the 6.0 memory partitioners (no header yet)
- * Define either as 0 or 1 before the #include where the guess is wrong.
+ *   MEMSPAN_OMP_HEADER_HAS_INTEROP       the 5.1 interop objects (LLVM, Intel, GCC 15)
+ * Define one as 0 or 1 before the #include where the guess is wrong.
  *
  * MEMSPAN_OMP_PAPER_NAMES, defined before the #include, adds the proposal's bare names:
  * memory_access, preferred_location, preferred_place, managed, coherent.
@@ -28,6 +29,7 @@
  * Errors: a null handle or pointer, -1 or nonzero, as in OpenMP; memspan_error_text() of
  * <memspan/status.h> has the reason. */
 
+#include <memspan/queue.h>
 #include <memspan/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +53,14 @@
 
 #if !defined(MEMSPAN_OMP_HEADER_HAS_PARTITIONERS)
 #define MEMSPAN_OMP_HEADER_HAS_PARTITIONERS 0
+#endif
+
+#if !defined(MEMSPAN_OMP_HEADER_HAS_INTEROP)
+#if defined(__OMP_H) || (defined(_OMP_H) && defined(__GNUC__) && (__GNUC__ >= 15))
+#define MEMSPAN_OMP_HEADER_HAS_INTEROP 1
+#else
+#define MEMSPAN_OMP_HEADER_HAS_INTEROP 0
+#endif
 #endif
 
 /* GCC's header declares its routines as never throwing, LLVM's does not. */
@@ -396,6 +406,86 @@ MEMSPAN_API memspan_status_t memspan_map_symmetric_allocator(omp_allocator_handl
 MEMSPAN_API void memspan_symmetric_allocator_set(void *(*alloc)(size_t alignment, size_t size,
                                                                 int zeroed),
                                                  void (*release)(void *ptr));
+
+/* ---- Interop objects and queues (OpenMP 5.1 §2.15, §3.12) ---- */
+
+#if !MEMSPAN_OMP_HEADER_HAS_INTEROP
+
+typedef intptr_t omp_intptr_t;
+typedef uintptr_t omp_interop_t;
+typedef int omp_interop_property_t;
+typedef int omp_interop_rc_t;
+typedef int omp_interop_fr_t;
+
+#define omp_interop_none MEMSPAN_CONSTANT(omp_interop_t, 0)
+
+#define omp_ipr_fr_id          MEMSPAN_CONSTANT(omp_interop_property_t, -1)
+#define omp_ipr_fr_name        MEMSPAN_CONSTANT(omp_interop_property_t, -2)
+#define omp_ipr_vendor         MEMSPAN_CONSTANT(omp_interop_property_t, -3)
+#define omp_ipr_vendor_name    MEMSPAN_CONSTANT(omp_interop_property_t, -4)
+#define omp_ipr_device_num     MEMSPAN_CONSTANT(omp_interop_property_t, -5)
+#define omp_ipr_platform       MEMSPAN_CONSTANT(omp_interop_property_t, -6)
+#define omp_ipr_device         MEMSPAN_CONSTANT(omp_interop_property_t, -7)
+#define omp_ipr_device_context MEMSPAN_CONSTANT(omp_interop_property_t, -8)
+#define omp_ipr_targetsync     MEMSPAN_CONSTANT(omp_interop_property_t, -9)
+#define omp_ipr_first          MEMSPAN_CONSTANT(omp_interop_property_t, -9)
+
+#define omp_irc_no_value     MEMSPAN_CONSTANT(omp_interop_rc_t, 1)
+#define omp_irc_success      MEMSPAN_CONSTANT(omp_interop_rc_t, 0)
+#define omp_irc_empty        MEMSPAN_CONSTANT(omp_interop_rc_t, -1)
+#define omp_irc_out_of_range MEMSPAN_CONSTANT(omp_interop_rc_t, -2)
+#define omp_irc_type_int     MEMSPAN_CONSTANT(omp_interop_rc_t, -3)
+#define omp_irc_type_ptr     MEMSPAN_CONSTANT(omp_interop_rc_t, -4)
+#define omp_irc_type_str     MEMSPAN_CONSTANT(omp_interop_rc_t, -5)
+#define omp_irc_other        MEMSPAN_CONSTANT(omp_interop_rc_t, -6)
+
+#define omp_ifr_cuda        MEMSPAN_CONSTANT(omp_interop_fr_t, 1)
+#define omp_ifr_cuda_driver MEMSPAN_CONSTANT(omp_interop_fr_t, 2)
+#define omp_ifr_opencl      MEMSPAN_CONSTANT(omp_interop_fr_t, 3)
+#define omp_ifr_sycl        MEMSPAN_CONSTANT(omp_interop_fr_t, 4)
+#define omp_ifr_hip         MEMSPAN_CONSTANT(omp_interop_fr_t, 5)
+#define omp_ifr_level_zero  MEMSPAN_CONSTANT(omp_interop_fr_t, 6)
+
+extern int omp_get_num_interop_properties(omp_interop_t interop) MEMSPAN_OMP_NOTHROW;
+extern omp_intptr_t omp_get_interop_int(omp_interop_t interop, omp_interop_property_t property_id,
+                                        omp_interop_rc_t *ret_code) MEMSPAN_OMP_NOTHROW;
+extern void *omp_get_interop_ptr(omp_interop_t interop, omp_interop_property_t property_id,
+                                 omp_interop_rc_t *ret_code) MEMSPAN_OMP_NOTHROW;
+extern const char *omp_get_interop_str(omp_interop_t interop, omp_interop_property_t property_id,
+                                       omp_interop_rc_t *ret_code) MEMSPAN_OMP_NOTHROW;
+extern const char *omp_get_interop_name(omp_interop_t interop,
+                                        omp_interop_property_t property_id) MEMSPAN_OMP_NOTHROW;
+extern const char *
+omp_get_interop_type_desc(omp_interop_t interop,
+                          omp_interop_property_t property_id) MEMSPAN_OMP_NOTHROW;
+extern const char *omp_get_interop_rc_desc(omp_interop_t interop,
+                                           omp_interop_rc_t ret_code) MEMSPAN_OMP_NOTHROW;
+
+#endif
+
+/** The foreign runtime of interop objects whose property omp_ipr_targetsync is a memspan_queue_h.
+ * Clang's interop construct gets them, from this library, for the host, for emulated devices and
+ * others that only this library has, and for its x86-64 devices; other devices have the OpenMP
+ * runtime's objects. */
+#define omp_ifr_memspan MEMSPAN_CONSTANT(omp_interop_fr_t, 0x4d01)
+
+/** The queue of an interop object that was made with targetsync: the object's own, or a lasting
+ * queue over the stream of a runtime's object (foreign runtimes cuda, cuda_driver, hip, opencl).
+ * The latter is closed with memspan_queue_close() before the object is destroyed; closing the
+ * object's own destroys the object. Errors: MEMSPAN_ERR_INVALID (omp_interop_none, queue_p NULL, an
+ * object without a queue), MEMSPAN_ERR_NOT_FOUND (an object that was destroyed),
+ * MEMSPAN_ERR_UNSUPPORTED (another foreign runtime), and those of memspan_queue_open(). */
+MEMSPAN_API memspan_status_t memspan_queue_of_interop(omp_interop_t interop,
+                                                      memspan_queue_h *queue_p);
+
+/** An interop object for a queue: the getters have its device and, for a queue over a stream of the
+ * program, the stream and its foreign runtime. OpenMP has no routine that makes such objects, and
+ * no runtime knows others than its own. So this one serves where this library comes before the
+ * runtime: in all getters, and in Clang's interop construct, where use waits for the queue and
+ * destroy leaves it open. GCC's construct must not get it. The object ends with the queue. Errors:
+ * MEMSPAN_ERR_NOT_FOUND (no such queue), MEMSPAN_ERR_INVALID (interop_p NULL). */
+MEMSPAN_API memspan_status_t memspan_interop_of_queue(memspan_queue_h queue,
+                                                      omp_interop_t *interop_p);
 
 /* ---- LLVM's direct routines, for every compiler ---- */
 

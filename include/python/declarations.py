@@ -33,7 +33,7 @@ SCALARS = {
     "int16_t": "c_int16", "uint16_t": "c_uint16", "int32_t": "c_int32", "uint32_t": "c_uint32",
     "int64_t": "c_int64", "uint64_t": "c_uint64",
     "float _Complex": "no_value", "double _Complex": "no_value",  # ctypes has none: addresses only
-    "omp_allocator_handle_t": "c_size_t"}  # an enumeration of the compiler's omp.h
+    "omp_allocator_handle_t": "c_size_t", "omp_interop_t": "c_size_t"}  # of the compiler's omp.h
 
 
 class Interface:
