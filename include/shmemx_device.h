@@ -366,56 +366,6 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_getmem(const shmemx_device_view_t *vie
 
 /* ---- atomic operations, on 4 and 8 bytes as bits ---- */
 
-#if SHMEMX_DEVICE_IS_PTX
-#define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, NAME, PTX)                               \
-    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
-    {                                                                                              \
-        WORD old;                                                                                  \
-        __asm__ volatile("atom.acq_rel.sys." PTX #BITS " %0, [%1], %2;"                            \
-                         : "=" REGISTER(old)                                                       \
-                         : "l"(to), REGISTER(value)                                                \
-                         : "memory");                                                              \
-        return old;                                                                                \
-    }
-#define SHMEMX_DEVICE_DEFINE_UPDATES(WORD, BITS, REGISTER)                                         \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, swap, "exch.b")                              \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, add, "add.u")                                \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, and, "and.b")                                \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, or, "or.b")                                  \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, xor, "xor.b")                                \
-    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_compare_swap_##WORD(WORD *to, WORD condition,        \
-                                                                  WORD value)                      \
-    {                                                                                              \
-        WORD old;                                                                                  \
-        __asm__ volatile("atom.acq_rel.sys.cas.b" #BITS " %0, [%1], %2, %3;"                       \
-                         : "=" REGISTER(old)                                                       \
-                         : "l"(to), REGISTER(condition), REGISTER(value)                           \
-                         : "memory");                                                              \
-        return old;                                                                                \
-    }
-#else
-#define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, NAME, FUNCTION)                                          \
-    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
-    {                                                                                              \
-        return FUNCTION(to, value, __ATOMIC_ACQ_REL);                                              \
-    }
-#define SHMEMX_DEVICE_DEFINE_UPDATES(WORD, BITS, REGISTER)                                         \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, swap, __atomic_exchange_n)                                   \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, add, __atomic_fetch_add)                                     \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, and, __atomic_fetch_and)                                     \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, or, __atomic_fetch_or)                                       \
-    SHMEMX_DEVICE_DEFINE_UPDATE(WORD, xor, __atomic_fetch_xor)                                     \
-    SHMEMX_DEVICE_FUNCTION WORD shmemx_device_compare_swap_##WORD(WORD *to, WORD condition,        \
-                                                                  WORD value)                      \
-    {                                                                                              \
-        (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQ_REL,              \
-                                          __ATOMIC_ACQUIRE);                                       \
-        return condition;                                                                          \
-    }
-#endif
-SHMEMX_DEVICE_DEFINE_UPDATES(uint32_t, 32, "r")
-SHMEMX_DEVICE_DEFINE_UPDATES(uint64_t, 64, "l")
-
 #define SHMEMX_DEVICE_DEFINE_ATOMIC(WORD)                                                          \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_atomic_##WORD(uint32_t operation, WORD *to,          \
                                                             WORD value, WORD condition)            \

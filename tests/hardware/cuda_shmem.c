@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_shmem.c IMAGE: OpenSHMEM called by kernels of a GPU. IMAGE has the kernels of
+/* cuda_shmem.c IMAGE [THREADS]: OpenSHMEM called by kernels of a GPU. IMAGE has the kernels of
  * cuda_shmem_kernels.c, as PTX. Each partition that there is: 1, and 5 to 7. The kernels of all PEs
  * exchange data, and find mistakes themselves; then figures of PE 0. The device is 0. Ends with 1
  * when something is not as it should be, 77 without a driver. */
@@ -32,7 +32,8 @@ static struct {
 static void *module;
 static void *stream;
 static const struct shmemx_device_view *view;
-static uint64_t *results; /* pinned */
+static uint64_t *results;             /* pinned */
+static unsigned exchangers = THREADS; /* of the exchange */
 
 static bool find(void *library, const char *name, void *call_p)
 {
@@ -111,7 +112,7 @@ static void try_exchange(int partition)
     double from       = now_s();
 
     *errors = 0;
-    run("exchange", 1, THREADS,
+    run("exchange", 1, exchangers,
         (void *[]){&view, &words, &bytes, &source, &signals, &size, &arrived, &errors});
     CHECK(*errors == 0, "partition %d: %d mistakes", partition, (int)*errors);
     if (shmem_my_pe() == 0) {
@@ -207,6 +208,7 @@ int main(int argc, char **argv)
     int partition;
 
     shmem_init();
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if ((argc < 2) || !find_driver() || (memspan_device_count() == 0) ||
         (cu.retain(&context, 0) != 0)) {
         printf("no CUDA device: %s\n", memspan_error_text());
@@ -220,6 +222,7 @@ int main(int argc, char **argv)
     results = memspan_calloc(allocator, 8, sizeof *results);
     CHECK(results != NULL, "%s", memspan_error_text());
     load(argv[1]);
+    exchangers = (argc > 2) ? (unsigned)atoi(argv[2]) : exchangers;
     CHECK(shmemx_device_open(0, &view) == 0, "%s", memspan_error_text());
     for (partition = 1; partition <= 7; partition++) {
         shmemx_partition_info_t info = {.struct_size = sizeof info};

@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <shmemx.h>
 #include <shmemx_device.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
