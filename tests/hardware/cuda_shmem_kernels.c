@@ -18,9 +18,11 @@
         value_;                                                                                    \
     })
 
+/* To Clang assembly is no barrier of threads: it would copy it into both branches of a condition.
+ */
 INLINE void synchronize(void)
 {
-    __asm__ volatile("bar.sync 0;" ::: "memory");
+    __syncthreads();
 }
 
 INLINE uint64_t now_ns(void)
@@ -161,7 +163,8 @@ KERNEL put_all(const shmemx_device_view_t *view, char *dest, const char *source,
                                REGISTER("nctaid.x") * size);
 }
 
-/* All threads: exclusive or into words of random PEs, count each; word_count: a power of two. */
+/* All threads: exclusive or with words of random PEs, count times each; word_count: a power of two.
+ */
 KERNEL random_access(const shmemx_device_view_t *view, uint64_t *words, uint64_t word_count,
                      uint32_t count)
 {

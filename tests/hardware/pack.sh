@@ -74,7 +74,7 @@ if region kinds tests/programs/offload/kinds.c 2>"$folder/regions/why"; then
     done
 fi
 # Kernels that call OpenSHMEM: by Clang, whose code the driver translates, and by nvcc where it is.
-for clang in ${HARDWARE_CLANG:-clang-19 clang-20 clang-21 clang-22 clang-18 clang}; do
+for clang in ${HARDWARE_CLANG:-clang-19 clang-20 clang-21 clang-22 clang}; do
     "$clang" --target=nvptx64-nvidia-cuda -march=sm_70 -O2 -Werror -ffreestanding -nogpulib -Iinclude -S \
         tests/hardware/cuda_shmem_kernels.c -o "$folder/kernels-clang.ptx" 2>"$folder/why-clang" && break
 done
