@@ -9,7 +9,8 @@
  * the kernel; the operations are in this header alone, and need no library on the device.
  *
  * Memory that the device maps is loaded and stored by the device. Everything else travels as
- * requests, which a thread of the host executes. shmemx_device_open(3) has the table of
+ * requests to the host, which kernels of its own processors execute themselves, and a thread of the
+ * view for others. shmemx_device_open(3) has the table of
  * the order of operations. Symmetric addresses are those of this PE on the host; PEs are the
  * world's. */
 

@@ -198,7 +198,7 @@ static void print(const struct msp_device *device)
     if ((msp_job.pe != 0) || !msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
         return;
     }
-    printf("device %d, in kernels: %d PEs of other hosts, and what is named below, by %d queues of "
+    printf("device %d, in kernels: %d PEs of other hosts, and the memory below, by %d queues of "
            "%d requests\n",
            device->reach.number, msp_job.pe_count - msp_job.local_count, MSP_DEVICE_QUEUES,
            MSP_DEVICE_CELLS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interop objects: the runtime's are passed on to it, ours are never, and what is no object is
- * neither. */
+/* Interop objects: the runtime's are passed on to it, ours are never, and values that
+ * are no object get a result code. */
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -99,7 +99,7 @@ static void check_ours(omp_interop_t object, int device, int has_queue)
     }
 }
 
-/* The host, and what the runtime makes no object for. */
+/* The host, and devices for which the runtime makes no object. */
 Test(interop, ours_where_the_runtime_has_none)
 {
     struct context context         = {0, 0, 7};
