@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { GENERATION_SHIFT = 16 };
+enum { GENERATION_SHIFT = 16, PAUSE_NS = 20000, PAUSE_NS_MAX = 500000 };
 #define GENERATION_MASK UINT64_C(0xffffff)
 
 static _Atomic(struct msp_queue *) records[MSP_QUEUES_MAX];
@@ -59,7 +59,8 @@ static void forget_all(void)
             msp_lock_init(&q->lock, MSP_RANK_QUEUES);
             atomic_store(&q->handle, 0);
             atomic_store(&q->users, 0);
-            q->kept = NULL;
+            q->kept  = NULL;
+            q->calls = NULL;
             atomic_store(&is_forked, true);
         }
     }
@@ -150,7 +151,7 @@ static struct msp_queue *take_record(void)
 
 /* ---- order ---- */
 
-static uint64_t now_ns(void)
+uint64_t msp_queue_now_ns(void)
 {
     struct timespec now;
 
@@ -198,20 +199,21 @@ memspan_status_t msp_queue_record(struct msp_queue *q)
     return status;
 }
 
-/* The native queue may be gone. */
-static memspan_status_t wait_for_event(const struct msp_queue *q)
+/* The native queue may be gone. Pauses grow with the time waited. */
+memspan_status_t msp_queue_wait_event(const struct msp_queue *q, void *event)
 {
-    const struct timespec pause = {0, 20000};
-    const struct msp_device *d  = q->device;
+    const struct msp_device *d = q->device;
+    struct timespec pause      = {0, PAUSE_NS};
     memspan_status_t status;
     int done = 0;
 
     for (;;) {
-        status = d->table->event_done(d->state, d->ordinal, q->event, &done);
+        status = d->table->event_done(d->state, d->ordinal, event, &done);
         if ((status != MEMSPAN_OK) || (done != 0)) {
             return status;
         }
         nanosleep(&pause, NULL);
+        pause.tv_nsec += (pause.tv_nsec < PAUSE_NS_MAX) ? (pause.tv_nsec / 16) : 0;
     }
 }
 
@@ -226,7 +228,7 @@ static memspan_status_t finish(struct msp_queue *q, bool is_alive)
         status = d->table->synchronize(d->state, d->ordinal, q->native);
     } else {
         mark   = q->event_mark;
-        status = (q->event == NULL) ? MEMSPAN_OK : wait_for_event(q);
+        status = (q->event == NULL) ? MEMSPAN_OK : msp_queue_wait_event(q, q->event);
     }
     if ((status == MEMSPAN_OK) && (mark > q->done_mark)) {
         q->done_mark = mark;
@@ -236,11 +238,11 @@ static memspan_status_t finish(struct msp_queue *q, bool is_alive)
 
 memspan_status_t msp_queue_finish(struct msp_queue *q, bool is_alive)
 {
-    uint64_t begin_ns       = now_ns();
+    uint64_t begin_ns       = msp_queue_now_ns();
     memspan_status_t status = finish(q, is_alive);
 
     msp_lock(&q->lock);
-    q->counts.waited_ns += now_ns() - begin_ns;
+    q->counts.waited_ns += msp_queue_now_ns() - begin_ns;
     msp_unlock(&q->lock);
     return status;
 }
@@ -441,6 +443,12 @@ memspan_status_t memspan_queue_close(memspan_queue_h handle)
     if (handle == MEMSPAN_QUEUE_NULL) {
         return MEMSPAN_OK;
     }
+    q = msp_queue_enter(handle);
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    msp_queue_calls_drain(q); /* the functions may take locks */
+    msp_queue_leave(q);
     msp_queue_lock_edges();
     q = msp_queue_acquire(handle);
     if (q == NULL) {
@@ -450,6 +458,7 @@ memspan_status_t memspan_queue_close(memspan_queue_h handle)
     atomic_store_explicit(&q->handle, 0, memory_order_relaxed);
     msp_unlock(&q->lock); /* no call finds it any more */
     wait_for_users(q);
+    msp_queue_calls_end(q);
     status = end_work(q);
     msp_lock(&q->lock);
     list          = msp_queue_empty(q);

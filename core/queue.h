@@ -38,6 +38,7 @@ static inline bool msp_queue_is_handle(uintptr_t value)
 enum msp_queue_interop { MSP_INTEROP_NO, MSP_INTEROP_TARGET, MSP_INTEROP_TARGETSYNC };
 
 struct msp_kept;
+struct msp_calls_on;
 
 struct msp_queue {
     msp_lock_t lock;
@@ -48,10 +49,11 @@ struct msp_queue {
     void *given; /* native queue of the program; may be gone */
     enum msp_queue_interop interop;
     unsigned flags;
-    bool is_immediate;     /* its work is done in the call */
-    atomic_uint users;     /* calls of the driver under way; closing waits for them */
-    struct msp_kept *kept; /* by pool; the last one used comes first */
-    uint64_t mark;         /* of blocks that are freed now */
+    bool is_immediate;          /* its work is done in the call */
+    atomic_uint users;          /* calls of the driver under way; closing waits for them */
+    struct msp_kept *kept;      /* by pool; the last one used comes first */
+    struct msp_calls_on *calls; /* NULL: no function was called on it */
+    uint64_t mark;              /* of blocks that are freed now */
     memspan_queue_info_t counts;
 
     /* Under the lock of edges. */
@@ -126,6 +128,16 @@ memspan_status_t msp_queue_order_users(struct msp_queue *queue, const void *poin
 /* The live block that starts there. */
 struct msp_block_view;
 bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p);
+/* Until the work of an event of @p queue is complete. */
+memspan_status_t msp_queue_wait_event(const struct msp_queue *queue, void *event);
+
+/* The host has waited for the queue since then. */
+uint64_t msp_queue_now_ns(void);
+
+/* queue_call.c: wait for the functions that are called on the queue; end its thread. The queue is
+ * entered in the first, closed in the second. */
+void msp_queue_calls_drain(struct msp_queue *queue);
+void msp_queue_calls_end(struct msp_queue *queue);
 
 /* queue_memory.c: everything that the queue keeps goes to a list (kept.h). Queue locked. */
 struct msp_record *msp_queue_empty(struct msp_queue *queue);

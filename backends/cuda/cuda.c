@@ -390,6 +390,19 @@ GPU_CALL(wait_event(const struct gpu_queue *queue, void *event), "cuStreamWaitEv
 GPU_CALL(query_event(const struct gpu_state *state, void *event), "cuEventQuery",
          cuda_calls(state)->cuEventQuery(event))
 
+/* The comparison is of 32 bits, and cyclic; the host's memory is little-endian. */
+GPU_CALL(wait_word(const struct gpu_queue *queue, uint64_t *word, uint64_t value),
+         "cuStreamWaitValue32",
+         CU(queue->device)
+             ->cuStreamWaitValue32_v2(queue->stream, cuda_address(word), (uint32_t)value,
+                                      CUDA_STREAM_WAIT_VALUE_GEQ))
+
+/* Of CUDA 11.7 and later, on every device. */
+static bool waits_for_words(const struct gpu_device *device)
+{
+    return CU(device)->cuStreamWaitValue32_v2 != NULL;
+}
+
 static gpu_result_t owns_stream(struct gpu_device *device, void *stream, bool *ours_p)
 {
     const struct cuda_calls *cu = CU(device);

@@ -163,6 +163,7 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(STREAM_NON_BLOCKING, 1)                                                                      \
     X(STREAM_CAPTURE_MODE_RELAXED, 2)                                                              \
     X(STREAM_CAPTURE_STATUS_NONE, 0)                                                               \
+    X(STREAM_WAIT_VALUE_GEQ, 0)                                                                    \
     X(EVENT_DISABLE_TIMING, 2)                                                                     \
     X(MEM_ADVISE_SET_PREFERRED_LOCATION, 3)                                                        \
     X(MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 4)                                               \
@@ -289,6 +290,7 @@ enum cuda_status {
     X(cuStreamIsCapturing, NULL, 1, (cuda_stream_t, cuda_capture_status_t *))                      \
     X(cuStreamAttachMemAsync, NULL, 1, (cuda_stream_t, cuda_address_t, size_t, unsigned))          \
     X(cuStreamWaitEvent, NULL, 0, (cuda_stream_t, cuda_event_t, unsigned))                         \
+    X(cuStreamWaitValue32_v2, NULL, 1, (cuda_stream_t, cuda_address_t, uint32_t, unsigned))        \
     X(cuEventCreate, NULL, 0, (cuda_event_t *, unsigned))                                          \
     X(cuEventDestroy_v2, NULL, 0, (cuda_event_t))                                                  \
     X(cuEventRecord, NULL, 0, (cuda_event_t, cuda_stream_t))                                       \

@@ -87,8 +87,10 @@ struct gpu_queue {
     struct gpu_device *device;
     unsigned epoch; /* of the device when it was made */
     void *stream;
-    void *scratch; /* NULL until first needed; the device's lock */
-    bool adopted;  /* the stream is the program's */
+    void *scratch;  /* NULL until first needed; the device's lock */
+    bool adopted;   /* the stream is the program's */
+    uint64_t *word; /* of host memory: its releases; NULL until first held */
+    uint64_t held;  /* its holds */
 };
 
 /* The driver's facts about a device, read once. */
@@ -337,6 +339,10 @@ struct gpu_driver {
      * current. */
     bool (*can_wait)(const struct gpu_device *device, const struct gpu_device *other);
     gpu_result_t (*query_event)(const struct gpu_state *state, void *event);
+    /* Whether streams wait for memory. Later work of the stream starts when the word, of host
+     * memory, is at least @p value. */
+    bool (*waits_for_words)(const struct gpu_device *device);
+    gpu_result_t (*wait_word)(const struct gpu_queue *queue, uint64_t *word, uint64_t value);
     /* Whether a stream is of the device, and of the context in which we work. */
     gpu_result_t (*owns_stream)(struct gpu_device *device, void *stream, bool *ours_p);
     /* In place of owns_stream(): a record for a stream of the program's, and its end, when no work
@@ -517,6 +523,8 @@ memspan_status_t gpu_event_record(void *state, int ordinal, void *queue, void **
 memspan_status_t gpu_event_wait(void *state, int ordinal, void *queue, void *event);
 memspan_status_t gpu_event_done(void *state, int ordinal, void *event, int *done_p);
 memspan_status_t gpu_event_destroy(void *state, int ordinal, void *event);
+memspan_status_t gpu_queue_hold(void *state, int ordinal, void *queue);
+memspan_status_t gpu_queue_release(void *state, int ordinal, void *queue);
 memspan_status_t gpu_queue_adopt(void *state, int ordinal, memspan_queue_type_t type, void *native,
                                  void **queue_p);
 
@@ -557,13 +565,15 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .wait = wait_for_stream, .wait_for_device = wait_for_device, .copy = copy, .attach = attach,   \
     .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,    \
     .make_event = make_event, .drop_event = drop_event, .record_event = record_event,              \
-    .wait_event = wait_event, .query_event = query_event, .owns_stream = owns_stream,              \
-    .query_capture = query_capture, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .wait_event = wait_event, .query_event = query_event, .waits_for_words = waits_for_words,      \
+    .wait_word = wait_word, .owns_stream = owns_stream, .query_capture = query_capture,            \
+    .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
 /* The members of a backend's table for drivers that have events. */
 #define GPU_EVENT_TABLE                                                                            \
     .event_record = gpu_event_record, .event_wait = gpu_event_wait, .event_done = gpu_event_done,  \
-    .event_destroy = gpu_event_destroy, .queue_adopt = gpu_queue_adopt
+    .event_destroy = gpu_event_destroy, .queue_adopt = gpu_queue_adopt,                            \
+    .queue_hold = gpu_queue_hold, .queue_release = gpu_queue_release
 
 /* The members of a backend's table that are the same for all drivers; copy_blocks is for those that
  * have it. */

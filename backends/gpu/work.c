@@ -92,6 +92,10 @@ void gpu_queue_drop(struct gpu_queue *queue)
     if (end != NULL) {
         (void)gpu_log_failure(state, end(state, queue->stream), "closing a queue");
     }
+    if (queue->word != NULL) {
+        (void)gpu_log_failure(state, state->driver->give(queue->device, GPU_MADE_HOST, queue->word),
+                              "closing a queue");
+    }
     if (queue->scratch != NULL) {
         (void)gpu_log_failure(state,
                               state->driver->give(queue->device, GPU_MADE_DEVICE, queue->scratch),
@@ -126,7 +130,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue == NULL) {
         return MEMSPAN_OK;
     }
-    if (queue->adopted && (queue->scratch == NULL) &&
+    if (queue->adopted && (queue->scratch == NULL) && (queue->word == NULL) &&
         (queue->device->state->driver->release_stream == NULL)) {
         free(queue);
         return MEMSPAN_OK;

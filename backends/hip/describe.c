@@ -32,11 +32,12 @@ static void fill_facts(struct gpu_device *device)
     f->host_atomics     = gpu_has(device, HIP_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED);
     f->registers        = (hip->hipHostRegister != NULL) && (hip->hipHostUnregister != NULL) &&
                    (hip->hipHostGetDevicePointer != NULL);
-    f->needs_no_import = f->pageable;
-    f->ipc             = hip_has_ipc(device->state);
-    f->dmabuf          = hip_state(device->state)->has_dmabuf;
-    own->large_bar     = gpu_has(device, HIP_ATTRIBUTE_IS_LARGE_BAR);
-    own->fine_grain    = own->large_bar && (hip->hipExtMallocWithFlags != NULL) &&
+    f->needs_no_import   = f->pageable;
+    f->ipc               = hip_has_ipc(device->state);
+    f->dmabuf            = hip_state(device->state)->has_dmabuf;
+    own->waits_for_words = gpu_has(device, HIP_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE);
+    own->large_bar       = gpu_has(device, HIP_ATTRIBUTE_IS_LARGE_BAR);
+    own->fine_grain      = own->large_bar && (hip->hipExtMallocWithFlags != NULL) &&
                       (gpu_attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
 }
 

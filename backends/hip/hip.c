@@ -405,6 +405,17 @@ GPU_CALL(wait_event(const struct gpu_queue *queue, void *event), "hipStreamWaitE
 GPU_CALL(query_event(const struct gpu_state *state, void *event), "hipEventQuery",
          hip_calls(state)->hipEventQuery(event))
 
+GPU_CALL(wait_word(const struct gpu_queue *queue, uint64_t *word, uint64_t value),
+         "hipStreamWaitValue64",
+         HIP(queue->device)
+             ->hipStreamWaitValue64(queue->stream, word, value, HIP_STREAM_WAIT_VALUE_GTE,
+                                    UINT64_MAX))
+
+static bool waits_for_words(const struct gpu_device *device)
+{
+    return (HIP(device)->hipStreamWaitValue64 != NULL) && hip_device(device)->facts.waits_for_words;
+}
+
 static gpu_result_t owns_stream(struct gpu_device *device, void *stream, bool *ours_p)
 {
     const struct hip_calls *hip = HIP(device);

@@ -15,10 +15,11 @@ enum hip_part { HIP_PART_BASIC, HIP_PART_COMBINE, HIP_PARTS };
 
 /* The driver's facts about a device, read once, beside struct gpu_facts. */
 struct hip_facts {
-    unsigned target; /* 90010 for gfx90a; 0 where the kernel does not report it */
-    bool host_xgmi;  /* it is linked to the processor by xGMI, not by PCI Express alone */
-    bool large_bar;  /* the host reaches all of its memory */
-    bool fine_grain; /* ... and fine-grained memory of it can be had */
+    unsigned target;      /* 90010 for gfx90a; 0 where the kernel does not report it */
+    bool host_xgmi;       /* it is linked to the processor by xGMI, not by PCI Express alone */
+    bool waits_for_words; /* its streams wait for a word of host memory */
+    bool large_bar;       /* the host reaches all of its memory */
+    bool fine_grain;      /* ... and fine-grained memory of it can be had */
 };
 
 struct hip_device {

@@ -125,6 +125,7 @@ enum {
       66)                                                                                          \
     X(HIP_ATTRIBUTE_UNIFIED_ADDRESSING, hipDeviceAttributeUnifiedAddressing, 85)                   \
     X(HIP_ATTRIBUTE_IS_LARGE_BAR, hipDeviceAttributeIsLargeBar, 10011)                             \
+    X(HIP_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE, hipDeviceAttributeCanUseStreamWaitValue, 10013)     \
     X(HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, hipDeviceAttributeFineGrainSupport, 10016)                 \
     X(HIP_P2P_NATIVE_ATOMIC_SUPPORTED, hipDevP2PAttrNativeAtomicSupported, 2)                      \
     X(HIP_ADVISE_SET_PREFERRED_LOCATION, hipMemAdviseSetPreferredLocation, 3)                      \
@@ -143,6 +144,7 @@ enum {
     X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)                                            \
     X(HIP_CAPTURE_RELAXED, hipStreamCaptureModeRelaxed, 2)                                         \
     X(HIP_CAPTURE_STATUS_NONE, hipStreamCaptureStatusNone, 0)                                      \
+    X(HIP_STREAM_WAIT_VALUE_GTE, hipStreamWaitValueGte, 0)                                         \
     X(HIP_EVENT_DISABLE_TIMING, hipEventDisableTiming, 2)
 
 enum {
@@ -200,6 +202,7 @@ enum {
     X(hipStreamIsCapturing, 1, hip_result_t, (hip_stream_t, hip_capture_status_t *))               \
     X(hipStreamAttachMemAsync, 1, hip_result_t, (hip_stream_t, void *, size_t, unsigned))          \
     X(hipStreamWaitEvent, 0, hip_result_t, (hip_stream_t, hip_event_t, unsigned))                  \
+    X(hipStreamWaitValue64, 1, hip_result_t, (hip_stream_t, void *, uint64_t, unsigned, uint64_t)) \
     X(hipEventCreateWithFlags, 0, hip_result_t, (hip_event_t *, unsigned))                         \
     X(hipEventDestroy, 0, hip_result_t, (hip_event_t))                                             \
     X(hipEventRecord, 0, hip_result_t, (hip_event_t, hip_stream_t))                                \

@@ -183,6 +183,8 @@ const memspan_backend_t msp_backend_opencl = {
     .event_done      = opencl_event_done,
     .event_destroy   = opencl_event_destroy,
     .queue_adopt     = opencl_queue_adopt,
+    .queue_hold      = opencl_queue_hold_back,
+    .queue_release   = opencl_queue_release,
     .options         = options,
     .option_count    = sizeof(options) / sizeof(options[0]),
 };

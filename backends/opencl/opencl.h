@@ -48,12 +48,13 @@ struct opencl_queue {
     struct opencl_queue *next;
     struct opencl_device *device;
     cl_command_queue handle;
-    int references;         /* its owner, and those who wait for it without the lock */
-    uint64_t enqueued;      /* commands so far */
-    uint64_t finished;      /* of those, known to be done */
-    bool adopted;           /* the program's, with commands that are not counted */
-    cl_event handed_over;   /* last unmap on this queue since the host last had the memory */
-    uint64_t handover_seen; /* the platform's handovers that this queue is ordered after */
+    int references;            /* its owner, and those who wait for it without the lock */
+    uint64_t enqueued;         /* commands so far */
+    uint64_t finished;         /* of those, known to be done */
+    bool adopted;              /* the program's, with commands that are not counted */
+    cl_event handed_over;      /* last unmap on this queue since the host last had the memory */
+    uint64_t handover_seen;    /* the platform's handovers that this queue is ordered after */
+    struct opencl_hold *holds; /* oldest first; hold.c */
 };
 
 /* Kernels are numbered by gpu_kernel_find(); one more serves the backend itself. */
@@ -195,6 +196,13 @@ memspan_status_t opencl_event_done(void *state, int ordinal, void *event, int *d
 memspan_status_t opencl_event_destroy(void *state, int ordinal, void *event);
 memspan_status_t opencl_queue_adopt(void *state, int ordinal, memspan_queue_type_t type,
                                     void *native, void **queue_p);
+
+/* hold.c. opencl_platform_is_held(): lock held. */
+
+bool opencl_queue_is_held(const struct opencl_queue *queue);
+bool opencl_platform_is_held(const struct opencl_platform *platform);
+memspan_status_t opencl_queue_hold_back(void *state, int ordinal, void *queue);
+memspan_status_t opencl_queue_release(void *state, int ordinal, void *queue);
 
 /* block.c: the table of live blocks. Lock held. */
 

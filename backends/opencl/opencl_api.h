@@ -167,6 +167,8 @@ struct opencl_pci_bus_info { /* cl_device_pci_bus_info_khr */
     X(clReleaseCommandQueue, 0, cl_int, (cl_command_queue))                                        \
     X(clFlush, 0, cl_int, (cl_command_queue))                                                      \
     X(clFinish, 0, cl_int, (cl_command_queue))                                                     \
+    X(clCreateUserEvent, 1, cl_event, (cl_context, cl_int *))                                      \
+    X(clSetUserEventStatus, 1, cl_int, (cl_event, cl_int))                                         \
     X(clReleaseEvent, 0, cl_int, (cl_event))                                                       \
     X(clGetEventInfo, 0, cl_int, (cl_event, cl_uint, size_t, void *, size_t *))                    \
     X(clEnqueueMarker, 0, cl_int, (cl_command_queue, cl_event *))                                  \

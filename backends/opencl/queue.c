@@ -191,7 +191,9 @@ memspan_status_t opencl_platform_quiesce(struct opencl_platform *platform)
     struct opencl_queue *queue;
 
     while ((queue = find_busy(platform)) != NULL) {
-        memspan_status_t status = finish(queue, rounds_unlocked <= 0);
+        /* The work of a held queue may need the lock. */
+        memspan_status_t status =
+            finish(queue, (rounds_unlocked <= 0) && !opencl_queue_is_held(queue));
         rounds_unlocked--;
         if (first == MEMSPAN_OK) {
             first = status;

@@ -134,8 +134,8 @@ memspan_status_t opencl_take_back(struct opencl_queue *queue)
     memspan_status_t status;
     size_t i;
 
-    if (!anything_to_take(platform)) {
-        return MEMSPAN_OK;
+    if (!anything_to_take(platform) || opencl_platform_is_held(platform)) {
+        return MEMSPAN_OK; /* a held queue may wait for this thread */
     }
     status = opencl_platform_quiesce(platform);
     if (status != MEMSPAN_OK) {

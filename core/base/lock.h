@@ -18,6 +18,7 @@
     X(ALLOCATORS, "allocator table")                                                               \
     X(QUEUE_EDGES, "order of queues")                                                              \
     X(QUEUES, "queue")                                                                             \
+    X(QUEUE_CALLS, "calls on a queue")                                                             \
     X(SPACES, "spaces")                                                                            \
     X(BACKENDS, "backends")                                                                        \
     X(OPENING, "driver opening")                                                                   \

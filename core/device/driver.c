@@ -111,6 +111,10 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
     X(attach, msp_driver_refuse,                                                                   \
       (void *state, int ordinal, void *queue, const memspan_block_t *block),                       \
       (d->state, ordinal, queue, block))                                                           \
+    X(queue_hold, msp_driver_refuse, (void *state, int ordinal, void *queue),                      \
+      (d->state, ordinal, queue))                                                                  \
+    X(queue_release, leave_to_exit, (void *state, int ordinal, void *queue),                       \
+      (d->state, ordinal, queue))                                                                  \
     X(move, msp_driver_refuse,                                                                     \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))

@@ -315,6 +315,13 @@ typedef struct memspan_backend {
      * work alone uses it after the work that is there now; NULL: to no queue. Freeing the block and
      * the end of the queue detach it. */
     memspan_status_t (*attach)(void *state, int ordinal, void *queue, const memspan_block_t *block);
+    /** Group hold; a table may end before it. queue_hold(): later work of @p queue starts after one
+     * more queue_release() than the holds before it have; does not wait. MEMSPAN_ERR_UNSUPPORTED,
+     * without an error record: not this queue, the library waits. queue_release(): on any thread,
+     * once for each hold; the device works meanwhile, so it takes no lock under which a call waits
+     * for the device. A queue is destroyed when all its holds are released. */
+    memspan_status_t (*queue_hold)(void *state, int ordinal, void *queue);
+    memspan_status_t (*queue_release)(void *state, int ordinal, void *queue);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -131,6 +131,19 @@ MEMSPAN_API memspan_status_t memspan_prefetch_on(memspan_queue_h queue, const vo
 MEMSPAN_API memspan_status_t memspan_kernel_launch_on(memspan_queue_h queue,
                                                       const memspan_kernel_call_t *call);
 
+/** A function of the program. No queue may be closed or waited for in it. */
+typedef void (*memspan_call_t)(void *argument);
+
+/** Call @p function on a thread of the library, after the work that is on @p queue now; later work
+ * of @p queue starts after its return. So the function may block, use the library and the driver,
+ * and access what the device has written. Calls of one queue run one after the other, those of
+ * several queues at the same time. Where the driver cannot hold a queue, the function runs in this
+ * call, after the host has waited for @p queue (called_after_wait). Errors: MEMSPAN_ERR_NOT_FOUND
+ * (no such queue), MEMSPAN_ERR_INVALID (function NULL), MEMSPAN_ERR_LIMIT (no thread),
+ * MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER; the function is not called then. */
+MEMSPAN_API memspan_status_t memspan_call_on(memspan_queue_h queue, memspan_call_t function,
+                                             void *argument);
+
 /** A queue and its counters. Set struct_size first. New members are added at the end. */
 typedef struct memspan_queue_info {
     size_t struct_size; /**< in: sizeof(memspan_queue_info_t) */
@@ -143,8 +156,10 @@ typedef struct memspan_queue_info {
     uint64_t reused_after_event; /**< from another queue's memory whose work was known to precede */
     uint64_t reused_after_wait;  /**< from another queue's memory, for which this one waits */
     uint64_t freed_count;
-    uint64_t freed_after_wait; /**< of these, those for which the host waited */
-    uint64_t waited_ns;        /**< by the host, in all calls on this queue but synchronize */
+    uint64_t freed_after_wait;  /**< of these, those for which the host waited */
+    uint64_t waited_ns;         /**< by the host, in all calls on this queue but synchronize */
+    uint64_t called_count;      /**< functions of memspan_call_on() */
+    uint64_t called_after_wait; /**< of these, those for which the host waited */
 } memspan_queue_info_t;
 
 /** Describe a queue. Errors: MEMSPAN_ERR_NOT_FOUND (no such queue), MEMSPAN_ERR_INVALID (info_p

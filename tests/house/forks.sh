@@ -21,8 +21,9 @@ grep -rnE 'pthread_(mutex|rwlock)_t ' core --include='*.[ch]' | grep -v '^core/b
 #   omp/region_task.c    by threads of an OpenMP runtime, none of which is in the child either
 #   device/opening.c     by a thread that opens a driver: such forks are exempt
 #   symmetric_heap.c     a child of fork() leaves its parent's heaps alone
+#   queue_call.c         a child of fork() has none of its parent's queues
 #   engine/pool.c        msp_pool_before_fork() holds it
-exempt='core/base/option.c core/omp/region_task.c core/device/opening.c core/symmetric/symmetric_heap.c core/engine/pool.c'
+exempt='core/base/option.c core/omp/region_task.c core/device/opening.c core/symmetric/symmetric_heap.c core/queue_call.c core/engine/pool.c'
 
 for place in $(grep -rnE 'msp_lock_t .*MSP_LOCK_INIT|msp_lock_init\(' core --include='*.c' |
     sed -E 's/^([^:]*):[0-9]+:.*msp_lock_t ([a-z_]+) .*/\1:\2/; s/^([^:]*):[0-9]+:.*msp_lock_init\(&([^,]*),.*/\1:\2/'); do

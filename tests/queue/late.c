@@ -8,6 +8,8 @@
  *
  * LATE_FAIL=N: of N recordings of events one fails. LATE_EVENTS=0: the driver has none. LATE_LACKS=
  * member: the table has all but that one.
+ * LATE_FAIL=N: of N recordings of events one fails. LATE_EVENTS=0: the driver has none.
+ * LATE_HOLDS=0: the host cannot hold its queues.
  *
  * Invariant: everything changes under `lock` alone. */
 
@@ -20,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { DEVICES = 2, PAGE = 4096, CAPACITY_BYTES = 96 << 20 };
 
@@ -28,6 +31,7 @@ struct command {
     void *to;
     const void *from;           /* NULL: a fill, or a wait */
     struct late_queue *awaited; /* a wait */
+    uint64_t hold;              /* the number of a hold; 0: it is none */
     uint64_t position;
     size_t size_bytes;
     unsigned char byte;
@@ -39,6 +43,8 @@ struct late_queue {
     struct command **last;
     uint64_t added;
     uint64_t done;
+    uint64_t held;
+    uint64_t released;
     bool gone;      /* kept for the events that name it */
     bool is_native; /* the program's */
 };
@@ -84,9 +90,9 @@ static void run_first(struct late_queue *q)
 {
     struct command *c = q->first;
 
-    if ((c->awaited == NULL) && (c->from != NULL)) {
+    if (c->from != NULL) {
         memcpy(c->to, c->from, c->size_bytes);
-    } else if (c->awaited == NULL) {
+    } else if (c->to != NULL) {
         memset(c->to, c->byte, c->size_bytes);
     }
     q->first = c->next;
@@ -97,14 +103,28 @@ static void run_first(struct late_queue *q)
 
 static bool is_ready(const struct late_queue *q)
 {
-    return (q->first != NULL) &&
+    return (q->first != NULL) && (q->released >= q->first->hold) &&
            ((q->first->awaited == NULL) || (q->first->awaited->done >= q->first->position));
+}
+
+/* A hold is released by another thread. */
+static void pause_unlocked(void)
+{
+    const struct timespec pause = {0, 50000};
+
+    pthread_mutex_unlock(&lock);
+    nanosleep(&pause, NULL);
+    pthread_mutex_lock(&lock);
 }
 
 /* Up to a position; what it waits for comes first. */
 static void run_to(struct late_queue *q, uint64_t position)
 {
     while (q->done < position) {
+        if (q->released < q->first->hold) {
+            pause_unlocked();
+            continue;
+        }
         if (!is_ready(q)) {
             run_to(q->first->awaited, q->first->position);
         }
@@ -397,6 +417,29 @@ static memspan_status_t late_attach(void *state, int ordinal, void *queue,
 }
 
 /* A program's own queue: of two types, for want of another. */
+/* ---- holds ---- */
+
+static memspan_status_t late_queue_hold(void *state, int ordinal, void *queue)
+{
+    struct late_queue *q = get(ordinal, queue);
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    add(q, &(struct command){.hold = ++q->held});
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t late_queue_release(void *state, int ordinal, void *queue)
+{
+    (void)state;
+    pthread_mutex_lock(&lock);
+    get(ordinal, queue)->released++;
+    pthread_mutex_unlock(&lock);
+    return MEMSPAN_OK;
+}
+
+/* A program's own queue: type CUDA, for want of another. */
 __attribute__((visibility("default"))) void *late_native_new(void);
 __attribute__((visibility("default"))) void late_native_end(void *native);
 
@@ -457,6 +500,8 @@ static memspan_backend_t table = {
     .event_destroy   = late_event_destroy,
     .queue_adopt     = late_queue_adopt,
     .attach          = late_attach,
+    .queue_hold      = late_queue_hold,
+    .queue_release   = late_queue_release,
 };
 
 __attribute__((visibility("default"))) const memspan_backend_t *memspan_backend_entry(void);
@@ -483,7 +528,12 @@ const memspan_backend_t *memspan_backend_entry(void)
 {
     const char *events = getenv("LATE_EVENTS");
     const char *lacks  = getenv("LATE_LACKS");
+    const char *holds  = getenv("LATE_HOLDS");
 
+    if ((holds != NULL) && (strcmp(holds, "0") == 0)) {
+        table.queue_hold    = NULL;
+        table.queue_release = NULL;
+    }
     if ((events != NULL) && (strcmp(events, "0") == 0)) {
         table.event_record  = NULL;
         table.event_wait    = NULL;

@@ -70,6 +70,12 @@ cuda_result_t cuStreamAttachMemAsync(cuda_stream_t stream, cuda_address_t addres
     CALL("cuStreamAttachMemAsync", fake_attach(stream, address, size, flags));
 }
 #endif
+cuda_result_t cuStreamWaitValue32_v2(cuda_stream_t stream, cuda_address_t address, uint32_t value,
+                                     unsigned flags)
+{
+    CALL("cuStreamWaitValue32_v2",
+         fake_wait_word(stream, (uintptr_t)address, value, flags == CUDA_STREAM_WAIT_VALUE_GEQ));
+}
 
 cuda_result_t cuEventCreate(cuda_event_t *event_p, unsigned flags)
 {

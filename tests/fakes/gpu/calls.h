@@ -129,6 +129,8 @@ struct fake_command {
     unsigned width;
     struct fake_mark *mark;      /* that it is, or NULL */
     struct fake_mark *waits_for; /* or NULL */
+    const uint64_t *word;        /* of the host's, that it waits for, or NULL */
+    uint64_t least;              /* its value then */
 };
 
 int fake_sticky(int device);
@@ -149,6 +151,8 @@ void fake_streams_drop(int device, const void *context);
 int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *stream);
 int fake_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch, size_t width,
                    size_t height, struct fake_stream *stream);
+/* Later work waits until the word is at least @p least. */
+int fake_wait_word(struct fake_stream *stream, uintptr_t word, uint64_t least, bool allowed);
 int fake_fill(uintptr_t to, unsigned value, unsigned width, size_t count,
               struct fake_stream *stream);
 

@@ -96,10 +96,19 @@ bool fake_busy(void)
     return s != NULL;
 }
 
-/* Up to and with @p last; NULL: all. */
+static bool is_held(const struct fake_command *c)
+{
+    return (c->word != NULL) && (__atomic_load_n(c->word, __ATOMIC_ACQUIRE) < c->least);
+}
+
+/* Up to and with @p last; NULL: all. A word of the host's is waited for without the lock. */
 static int run_until(struct fake_stream *stream, const struct fake_mark *last)
 {
     while ((stream->first != NULL) && ((last == NULL) || !last->done)) {
+        if (is_held(stream->first) && (fake_sticky(stream->device) == 0)) {
+            fake_pause();
+            continue;
+        }
         judge(stream, stream->first);
         if (fake_sticky(stream->device) == 0) {
             gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
@@ -262,6 +271,27 @@ struct fake_command *fake_enqueue(struct fake_stream *stream,
     c->run = run_it;
     *link  = c;
     return c;
+}
+
+static int run_nothing(int device, struct fake_command *command)
+{
+    (void)command;
+    return gpu.sticky[device];
+}
+
+int fake_wait_word(struct fake_stream *stream, uintptr_t word, uint64_t least, bool allowed)
+{
+    const struct fake_memory *m = fake_find(word);
+    struct fake_command *c;
+    int code = fake_check_stream(stream);
+
+    if ((code != 0) || !allowed || (m == NULL) || (m->kind != FAKE_HOST) || (word % 8 != 0)) {
+        return (code != 0) ? code : FAKE_INVALID_VALUE;
+    }
+    c        = fake_enqueue(stream, run_nothing);
+    c->word  = fake_at(m, word, sizeof(*c->word));
+    c->least = least;
+    return 0;
 }
 
 /* ---- copies and fills ---- */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NAMES = 96 };
@@ -202,6 +203,19 @@ int fake_leave(int code)
     pthread_mutex_unlock(&lock);
     fake_call_ends();
     return code;
+}
+
+void fake_pause(void)
+{
+    const struct timespec pause = {0, 50000};
+    const char *call            = gpu.call;
+    int forced                  = gpu.forced;
+
+    pthread_mutex_unlock(&lock);
+    nanosleep(&pause, NULL);
+    pthread_mutex_lock(&lock);
+    gpu.call   = call;
+    gpu.forced = forced;
 }
 
 int fake_refused(void)

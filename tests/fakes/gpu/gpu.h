@@ -107,6 +107,8 @@ extern const struct fake_front fake_front;
 /* Every driver call: BEGIN first, and return fake_leave(code). */
 int fake_enter(const char *name, bool releases);
 int fake_leave(int code);
+/* Inside a call: other threads' calls are done meanwhile. */
+void fake_pause(void);
 /* Why a call that gives back was not begun. */
 int fake_refused(void);
 #define BEGIN(name)                                                                                \

@@ -60,6 +60,14 @@ hip_result_t hipStreamWaitEvent(hip_stream_t stream, hip_event_t event, unsigned
     CALL("hipStreamWaitEvent", fake_event_wait(stream, event, flags));
 }
 
+hip_result_t hipStreamWaitValue64(hip_stream_t stream, void *address, uint64_t value,
+                                  unsigned flags, uint64_t mask)
+{
+    CALL("hipStreamWaitValue64",
+         fake_wait_word(stream, (uintptr_t)address, value,
+                        (flags == HIP_STREAM_WAIT_VALUE_GTE) && (mask == UINT64_MAX)));
+}
+
 hip_result_t hipEventCreateWithFlags(hip_event_t *event_p, unsigned flags)
 {
     CALL("hipEventCreateWithFlags", fake_event_create(event_p, flags));

@@ -3,7 +3,9 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/suite/gpu_rules.h"
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 enum { CAPTURED = 900 };
 
@@ -54,6 +56,55 @@ static bool is_done(void *state, void *event)
 }
 
 TestSuite(gpu_events, .init = find, .timeout = 60);
+
+struct releaser {
+    void *state;
+    void *queue;
+    const unsigned char *early; /* was there before the release */
+    unsigned char seen;
+};
+
+static void *release_later(void *argument)
+{
+    struct releaser *r          = argument;
+    const struct timespec pause = {0, 20000000};
+
+    nanosleep(&pause, NULL);
+    r->seen = *r->early;
+    OK(table->queue_release(r->state, 0, r->queue));
+    return NULL;
+}
+
+/* Work after a hold waits for its release, which another thread makes. */
+Test(gpu_events, a_held_stream_waits_for_the_host)
+{
+    void *state            = PRETENDED_OPEN("DEVICES=2");
+    memspan_block_t block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    memspan_block_t pinned = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+    struct releaser r      = {.state = state, .early = pinned.address};
+    unsigned char *on_host = pinned.address;
+    pthread_t thread;
+    int i;
+
+    OK(table->queue_create(state, 0, &r.queue));
+    OK(table->fill(state, 0, NULL, block.address, 7, PRETENDED_BYTES));
+    OK(table->synchronize(state, 0, NULL));
+    for (i = 0; i < 3; i++) {
+        *on_host = 0;
+        if (table->queue_hold(state, 0, r.queue) == MEMSPAN_ERR_UNSUPPORTED) {
+            continue; /* an old driver */
+        }
+        OK(table->copy(state, 0, r.queue, on_host, block.address, 1));
+        cr_assert_eq(pthread_create(&thread, NULL, release_later, &r), 0);
+        OK(table->synchronize(state, 0, r.queue));
+        cr_assert_eq(pthread_join(thread, NULL), 0);
+        cr_assert_eq(r.seen, 0, "the copy was made before the release");
+        cr_assert_eq(*on_host, 7);
+    }
+    OK(table->queue_destroy(state, 0, r.queue));
+    pretended_give_back(state, 0, &pinned);
+    pretended_end(state, 0, &block);
+}
 
 Test(gpu_events, a_stream_of_the_program_is_a_queue)
 {

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue_call.c: functions of the program in the order of a queue.
+ *
+ * A call records an event and holds the queue. The queue's thread waits for the event, calls the
+ * function and releases the hold: in the order of the holds, because event, hold and place in the
+ * list are taken under one lock. Each queue has a thread, so that a function may wait for another
+ * queue's. */
+
+#include "core/base/error.h"
+#include "core/device/driver.h"
+#include "core/queue.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+    struct call *next;
+    memspan_call_t function;
+    void *argument;
+    void *event; /* the work before it; recorded again by later calls */
+};
+
+struct msp_calls_on {
+    struct msp_queue *queue;
+    msp_lock_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    pthread_t thread;
+    struct call *first; /* the one that runs, or waits for its event */
+    struct call *last;
+    struct call *unused;
+    bool ends;
+};
+
+/* ---- the thread ---- */
+
+static void run(const struct msp_queue *q, const struct call *call)
+{
+    const struct msp_device *d = q->device;
+
+    /* Work that failed is over, too. */
+    (void)msp_queue_wait_event(q, call->event);
+    call->function(call->argument);
+    (void)d->table->queue_release(d->state, d->ordinal, q->native);
+}
+
+static void *serve(void *argument)
+{
+    struct msp_calls_on *calls = argument;
+    struct call *call;
+
+    msp_lock(&calls->lock);
+    for (;;) {
+        while ((calls->first == NULL) && !calls->ends) {
+            pthread_cond_wait(&calls->changed, &calls->lock.mutex);
+        }
+        call = calls->first;
+        if (call == NULL) {
+            break;
+        }
+        msp_unlock(&calls->lock);
+        run(calls->queue, call);
+        msp_lock(&calls->lock);
+        calls->first  = call->next;
+        call->next    = calls->unused;
+        calls->unused = call;
+        msp_queue_leave(calls->queue);
+        pthread_cond_broadcast(&calls->changed);
+    }
+    msp_unlock(&calls->lock);
+    return NULL;
+}
+
+/* It takes no signals, which are the program's. */
+static int start_thread(struct msp_calls_on *calls)
+{
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&calls->thread, NULL, serve, calls);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* Queue locked. */
+static memspan_status_t need_thread(struct msp_queue *q)
+{
+    struct msp_calls_on *calls = (q->calls == NULL) ? calloc(1, sizeof(*calls)) : NULL;
+    int error;
+
+    if (q->calls != NULL) {
+        return MEMSPAN_OK;
+    }
+    if (calls == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for calls on a queue");
+    }
+    calls->queue = q;
+    msp_lock_init(&calls->lock, MSP_RANK_QUEUE_CALLS);
+    pthread_cond_init(&calls->changed, NULL);
+    error = start_thread(calls);
+    if (error != 0) {
+        free(calls);
+        return msp_error_native(MEMSPAN_ERR_LIMIT, "", "pthread_create", error, strerror(error),
+                                NULL, "no thread for calls on a queue");
+    }
+    q->calls = calls;
+    return MEMSPAN_OK;
+}
+
+/* ---- calling ---- */
+
+/* The lock of the calls held. */
+static struct call *take_record(struct msp_calls_on *calls)
+{
+    struct call *call = calls->unused;
+
+    if (call == NULL) {
+        call = calloc(1, sizeof(*call));
+    } else {
+        calls->unused = call->next;
+    }
+    if (call == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a call on a queue");
+    }
+    return call;
+}
+
+/* An event, a hold, and the place in the list. The lock of the calls held. */
+static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
+{
+    const struct msp_queue *q  = calls->queue;
+    const struct msp_device *d = q->device;
+    memspan_status_t status = d->table->event_record(d->state, d->ordinal, q->native, &call->event);
+
+    if (status == MEMSPAN_OK) {
+        status = d->table->queue_hold(d->state, d->ordinal, q->native);
+    }
+    if (status != MEMSPAN_OK) {
+        call->next    = calls->unused;
+        calls->unused = call;
+        return status;
+    }
+    call->next = NULL;
+    if (calls->first == NULL) {
+        calls->first = call;
+    } else {
+        calls->last->next = call;
+    }
+    calls->last = call;
+    pthread_cond_broadcast(&calls->changed);
+    return MEMSPAN_OK;
+}
+
+/* MEMSPAN_ERR_UNSUPPORTED: the host waits. */
+static memspan_status_t call_later(struct msp_queue *q, memspan_call_t function, void *argument)
+{
+    const memspan_backend_t *table = q->device->table;
+    struct call *call;
+    memspan_status_t status;
+
+    if (q->is_immediate || (table->queue_hold == NULL) || (table->event_record == NULL)) {
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
+    msp_lock(&q->lock);
+    status = need_thread(q);
+    msp_unlock(&q->lock);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    msp_lock(&q->calls->lock);
+    call   = take_record(q->calls);
+    status = MEMSPAN_ERR_NO_MEMORY;
+    if (call != NULL) {
+        call->function = function;
+        call->argument = argument;
+        status         = enqueue(q->calls, call);
+    }
+    msp_unlock(&q->calls->lock);
+    return status;
+}
+
+static memspan_status_t call_now(struct msp_queue *q, memspan_call_t function, void *argument)
+{
+    const struct msp_device *d = q->device;
+    uint64_t begin_ns          = msp_queue_now_ns();
+    memspan_status_t status    = MEMSPAN_OK;
+
+    if (!q->is_immediate) {
+        status = d->table->synchronize(d->state, d->ordinal, q->native);
+    }
+    if (status == MEMSPAN_OK) {
+        function(argument);
+    }
+    msp_lock(&q->lock);
+    q->counts.called_after_wait += (status == MEMSPAN_OK) ? 1 : 0;
+    q->counts.waited_ns += msp_queue_now_ns() - begin_ns;
+    msp_unlock(&q->lock);
+    return status;
+}
+
+memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function, void *argument)
+{
+    struct msp_queue *q;
+    memspan_status_t status;
+    bool is_later;
+
+    if (function == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "no function to call on a queue");
+    }
+    q = msp_queue_enter(handle);
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
+    status   = call_later(q, function, argument);
+    is_later = (status == MEMSPAN_OK);
+    if (status == MEMSPAN_ERR_UNSUPPORTED) {
+        status = call_now(q, function, argument);
+    }
+    msp_lock(&q->lock);
+    q->counts.called_count += (status == MEMSPAN_OK) ? 1 : 0;
+    msp_unlock(&q->lock);
+    if (!is_later) {
+        msp_queue_leave(q); /* else its thread does */
+    }
+    return status;
+}
+
+/* ---- the end ---- */
+
+void msp_queue_calls_drain(struct msp_queue *q)
+{
+    struct msp_calls_on *calls = q->calls;
+
+    if (calls == NULL) {
+        return;
+    }
+    msp_lock(&calls->lock);
+    while (calls->first != NULL) {
+        pthread_cond_wait(&calls->changed, &calls->lock.mutex);
+    }
+    msp_unlock(&calls->lock);
+}
+
+void msp_queue_calls_end(struct msp_queue *q)
+{
+    struct msp_calls_on *calls = q->calls;
+    const struct msp_device *d = q->device;
+    struct call *call;
+
+    if (calls == NULL) {
+        return;
+    }
+    msp_lock(&calls->lock);
+    calls->ends = true;
+    pthread_cond_broadcast(&calls->changed);
+    msp_unlock(&calls->lock);
+    pthread_join(calls->thread, NULL);
+    while ((call = calls->unused) != NULL) {
+        calls->unused = call->next;
+        if (call->event != NULL) {
+            (void)d->table->event_destroy(d->state, d->ordinal, call->event);
+        }
+        free(call);
+    }
+    pthread_cond_destroy(&calls->changed);
+    free(calls);
+    q->calls = NULL;
+}
