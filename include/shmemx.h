@@ -416,6 +416,82 @@ MEMSPAN_API int shmemx_device_open(int device, shmemx_device_handle_t *view);
  * Errors: MEMSPAN_ERR_NOT_FOUND (no view that is open). */
 MEMSPAN_API int shmemx_device_close(shmemx_device_handle_t view);
 
+/* ------------------------------------------------------------------------- on a queue
+ * Operations in the order of a queue of <memspan/queue.h>: a CUDA or HIP stream, an OpenCL command
+ * queue. Each starts after the work that is on the queue now, and later work of the queue starts
+ * after it; the host does not wait in the call where the driver can hold a queue. The operation is
+ * that of the routine without "_on_queue", on the default context; a blocking one is complete in
+ * the sense of that routine. Buffers stay as they are until the queue has passed the operation.
+ *
+ * Any thread, at every thread level. Wrong arguments end the job. shmem_finalize() waits for the
+ * operations. Two collective operations of one team, on queues or by the host, are not under way at
+ * the same time in a PE: the program orders them, alike in all members. A collective operation that
+ * fails on a queue is the error of all later calls. */
+
+/** memspan_queue_h */
+typedef struct memspan_queue_name *shmemx_queue_t;
+
+/** One-sided. Errors: MEMSPAN_ERR_NOT_FOUND (no such queue), MEMSPAN_ERR_LIMIT (no thread),
+ * MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER (the queue's). */
+MEMSPAN_API int shmemx_putmem_on_queue(void *dest, const void *source, size_t nelems, int pe,
+                                       shmemx_queue_t queue);
+MEMSPAN_API int shmemx_getmem_on_queue(void *dest, const void *source, size_t nelems, int pe,
+                                       shmemx_queue_t queue);
+MEMSPAN_API int shmemx_putmem_signal_on_queue(void *dest, const void *source, size_t nelems,
+                                              uint64_t *sig_addr, uint64_t signal, int sig_op,
+                                              int pe, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_signal_op_on_queue(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
+                                          shmemx_queue_t queue);
+MEMSPAN_API int shmemx_signal_wait_until_on_queue(uint64_t *sig_addr, int cmp, uint64_t cmp_value,
+                                                  shmemx_queue_t queue);
+MEMSPAN_API int shmemx_quiet_on_queue(shmemx_queue_t queue);
+
+/** Collective, as without a queue. shmemx_barrier_on_queue(): quiet, and shmem_team_sync(). Errors:
+ * MEMSPAN_ERR_NOT_FOUND, MEMSPAN_ERR_LIMIT, MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER, as above. */
+MEMSPAN_API int shmemx_barrier_all_on_queue(shmemx_queue_t queue);
+MEMSPAN_API int shmemx_sync_all_on_queue(shmemx_queue_t queue);
+MEMSPAN_API int shmemx_barrier_on_queue(shmem_team_t team, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_team_sync_on_queue(shmem_team_t team, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_broadcastmem_on_queue(shmem_team_t team, void *dest, const void *source,
+                                             size_t nelems, int PE_root, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_collectmem_on_queue(shmem_team_t team, void *dest, const void *source,
+                                           size_t nelems, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_fcollectmem_on_queue(shmem_team_t team, void *dest, const void *source,
+                                            size_t nelems, shmemx_queue_t queue);
+MEMSPAN_API int shmemx_alltoallmem_on_queue(shmem_team_t team, void *dest, const void *source,
+                                            size_t nelems, shmemx_queue_t queue);
+
+/** A reduction, by its operation and the type of its elements: int32_t is SHMEMX_TYPE_INT32,
+ * whatever its C type. */
+typedef enum shmemx_reduction {
+    SHMEMX_REDUCE_SUM,
+    SHMEMX_REDUCE_PROD,
+    SHMEMX_REDUCE_MIN,
+    SHMEMX_REDUCE_MAX,
+    SHMEMX_REDUCE_AND,
+    SHMEMX_REDUCE_OR,
+    SHMEMX_REDUCE_XOR
+} shmemx_reduction_t;
+typedef enum shmemx_type {
+    SHMEMX_TYPE_INT8,
+    SHMEMX_TYPE_UINT8,
+    SHMEMX_TYPE_INT16,
+    SHMEMX_TYPE_UINT16,
+    SHMEMX_TYPE_INT32,
+    SHMEMX_TYPE_UINT32,
+    SHMEMX_TYPE_INT64,
+    SHMEMX_TYPE_UINT64,
+    SHMEMX_TYPE_FLOAT,
+    SHMEMX_TYPE_DOUBLE,
+    SHMEMX_TYPE_LONGDOUBLE,
+    SHMEMX_TYPE_COMPLEXF,
+    SHMEMX_TYPE_COMPLEXD
+} shmemx_type_t;
+/** Errors: also MEMSPAN_ERR_INVALID (no such operation on that type). */
+MEMSPAN_API int shmemx_reduce_on_queue(shmem_team_t team, void *dest, const void *source,
+                                       size_t nreduce, shmemx_type_t type, shmemx_reduction_t op,
+                                       shmemx_queue_t queue);
+
 /* ---------------------------------------------------------------------------------- other */
 
 /** For shmem_malloc_with_hints(). The first: no barrier, as shmemx_partition_malloc_nosync(). The

@@ -18,6 +18,7 @@
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/device/device.h"
+#include "shmem/device/on_queue.h"
 #include "shmem/option.h"
 #include "shmem/partition/partition.h"
 #include "shmem/partition/placement.h"
@@ -431,6 +432,7 @@ int msp_job_init(const char *what, const char *call, int requested_level, int *p
         status           = come_up();
         if (status == MEMSPAN_OK) {
             msp_job.thread_level = requested_level;
+            msp_job.has_threads  = (requested_level >= SHMEM_THREAD_MULTIPLE);
             msp_job.is_on        = true;
             was_on               = true;
             introduce();
@@ -460,6 +462,7 @@ void msp_job_finalize(void)
         } else {
             /* The job team's: PEs that are not at the end do not take it for a barrier of theirs.
              */
+            msp_on_queue_finish();
             msp_device_close_all();
             msp_quiet(msp_context_default());
             atomic_store(&msp_doorbells.by_index[msp_job.local_index].is_finalizing, 1);

@@ -24,6 +24,7 @@ struct msp_job {
     int machine_count;    /* PEs of this node: more than local_count where it has several hosts */
     bool is_one_network;  /* all PEs of the job have one loopback interface */
     int thread_level;
+    bool has_threads;       /* several threads of this PE may be in the library at once */
     bool is_tried;          /* it was started by shmemx_init_try() */
     bool is_on;             /* between init and finalize */
     bool checks;            /* every argument is checked */
@@ -62,6 +63,12 @@ void msp_job_forget(void);
 
 /* The number of @p pe on this host, or -1 when it is on another one. */
 int msp_job_local_index(int pe);
+
+/* Set before a thread of the library works for the program (device/on_queue.c). */
+static inline bool msp_job_has_threads(void)
+{
+    return __atomic_load_n(&msp_job.has_threads, __ATOMIC_RELAXED);
+}
 
 /* Threads of transports run while memory of devices is made. */
 static inline bool msp_job_has_device_memory(void)

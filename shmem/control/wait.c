@@ -117,7 +117,7 @@ static bool is_silent(const struct msp_waiter *waiter)
     return (msp_job.transport != NULL) &&
            (msp_job.transport->is_silent ||
             ((waiter->address != NULL) && msp_job.transport->is_uncounted &&
-             (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)));
+             msp_job_has_threads()));
 }
 
 static void announce(struct msp_waiter *waiter)
@@ -147,8 +147,8 @@ static void announce(struct msp_waiter *waiter)
 static void look_for_a_deadlock(struct msp_waiter *waiter)
 {
     int ending     = -1;
-    bool all_sleep = (msp_job.thread_level < SHMEM_THREAD_MULTIPLE) &&
-                     !msp_job_has_device_memory() && (msp_job.local_count == msp_job.pe_count) &&
+    bool all_sleep = !msp_job_has_threads() && !msp_job_has_device_memory() &&
+                     (msp_job.local_count == msp_job.pe_count) &&
                      (atomic_load(&my_doorbell()->is_finalizing) == 0);
     int i;
 
@@ -250,8 +250,8 @@ uint64_t msp_wait_state(int local_index)
     bool sleeps_now =
         (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
 
-    if (!sleeps_now || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE) ||
-        msp_job_has_device_memory() || msp_device_is_open(local_index)) {
+    if (!sleeps_now || msp_job_has_threads() || msp_job_has_device_memory() ||
+        msp_device_is_open(local_index)) {
         return 0;
     }
     return (((uint64_t)atomic_load(&doorbell->sleeps) + 1) << 1) |
@@ -322,7 +322,7 @@ void msp_wait_step(struct msp_waiter *waiter)
     unsigned spin_max;
     bool shares;
 
-    if ((polls == 0) && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) {
+    if ((polls == 0) && msp_job_has_threads()) {
         waiter->is_counted = true;
         atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
     }
@@ -378,8 +378,7 @@ void msp_wait_poll(void)
 
     msp_transport_progress();
     (void)msp_call_progress();
-    if ((msp_wait_is_oversubscribed() || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
-        (++polls % POLLS_A_YIELD == 0)) {
+    if ((msp_wait_is_oversubscribed() || msp_job_has_threads()) && (++polls % POLLS_A_YIELD == 0)) {
         sched_yield();
     }
 }

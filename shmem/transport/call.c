@@ -50,19 +50,20 @@ static atomic_bool is_held_back; /* a record in a queue or a buffer, or in `late
 
 static atomic_bool is_executing;    /* a thread of this PE executes; it owns `later` */
 static _Thread_local bool executes; /* it is this one */
+static _Thread_local bool never;    /* this thread is none of the program's */
 static struct later_list later;
 static atomic_bool is_catching_up; /* a thread of this PE makes the calls of `later` */
 
 static void lock(void)
 {
-    if (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE) {
+    if (msp_job_has_threads()) {
         pthread_mutex_lock(&post_lock);
     }
 }
 
 static void unlock(void)
 {
-    if (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE) {
+    if (msp_job_has_threads()) {
         pthread_mutex_unlock(&post_lock);
     }
 }
@@ -336,7 +337,7 @@ static bool execute(void)
 {
     bool is_any;
 
-    if (atomic_load_explicit(&is_executing, memory_order_relaxed) ||
+    if (never || atomic_load_explicit(&is_executing, memory_order_relaxed) ||
         atomic_exchange(&is_executing, true)) {
         return false;
     }
@@ -348,6 +349,11 @@ static bool execute(void)
     executes = false;
     atomic_store(&is_executing, false);
     return is_any;
+}
+
+void msp_call_never(void)
+{
+    never = true;
 }
 
 static struct later_list take_later(void)

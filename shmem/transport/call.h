@@ -59,6 +59,9 @@ void msp_call_close(void);
 /* @p id is that of a handler, @p pe the world's number of a PE. */
 void msp_call_post(const char *call, int id, const void *payload, size_t size_bytes, int pe);
 
+/* The calling thread, which the library has started, executes no handlers. */
+void msp_call_never(void);
+
 /* Sends what is held back, and executes what has arrived. True: there was something. */
 bool msp_call_progress_slow(void);
 

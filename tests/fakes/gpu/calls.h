@@ -140,6 +140,8 @@ int fake_stream_destroy(struct fake_stream *stream, const char *name);
 int fake_stream_wait(struct fake_stream *stream);
 int fake_run_all(int device); /* -1: of all */
 void fake_run_to(const struct fake_mark *mark);
+/* One command, unless it waits for a word of the host's. */
+void fake_go_on(const struct fake_mark *mark);
 struct fake_command *fake_enqueue(struct fake_stream *stream,
                                   int (*run)(int device, struct fake_command *command));
 bool fake_busy(void);
@@ -183,7 +185,7 @@ int fake_event_create(struct fake_event **event_p, unsigned flags);
 int fake_event_destroy(struct fake_event *event, const char *name);
 int fake_event_record(struct fake_event *event, struct fake_stream *stream);
 int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, unsigned flags);
-int fake_event_query(const struct fake_event *event);
+int fake_event_query(struct fake_event *event);
 void fake_events_drop(int device, const void *context); /* chosen as by fake_remove_all() */
 void fake_mark_drop(struct fake_mark *mark);
 

@@ -101,19 +101,24 @@ static bool is_held(const struct fake_command *c)
     return (c->word != NULL) && (__atomic_load_n(c->word, __ATOMIC_ACQUIRE) < c->least);
 }
 
+static void run_first(struct fake_stream *stream)
+{
+    judge(stream, stream->first);
+    if (fake_sticky(stream->device) == 0) {
+        gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
+    }
+    drop_first(stream);
+}
+
 /* Up to and with @p last; NULL: all. A word of the host's is waited for without the lock. */
 static int run_until(struct fake_stream *stream, const struct fake_mark *last)
 {
     while ((stream->first != NULL) && ((last == NULL) || !last->done)) {
         if (is_held(stream->first) && (fake_sticky(stream->device) == 0)) {
             fake_pause();
-            continue;
+        } else {
+            run_first(stream);
         }
-        judge(stream, stream->first);
-        if (fake_sticky(stream->device) == 0) {
-            gpu.sticky[stream->device] = stream->first->run(stream->device, stream->first);
-        }
-        drop_first(stream);
     }
     if (gpu.managed_closed && !fake_busy()) {
         fake_managed_open(true);
@@ -139,6 +144,13 @@ void fake_run_to(const struct fake_mark *mark)
 {
     if (!mark->done) {
         (void)run_until(mark->stream, mark);
+    }
+}
+
+void fake_go_on(const struct fake_mark *mark)
+{
+    if (!is_held(mark->stream->first)) {
+        run_first(mark->stream);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
 #include "shmem/device/device.h"
+#include "shmem/device/on_queue.h"
 #include "shmem/job.h"
 #include "shmem/network/network.h"
 #include "shmem/option.h"
@@ -194,6 +195,10 @@ void msp_transport_close(void (*synchronise)(void))
 {
     (void)synchronise;
     msp_network_card_close();
+}
+
+void msp_on_queue_finish(void)
+{
 }
 
 void msp_device_close_all(void)
