@@ -39,8 +39,11 @@ static void *find_direct(const char *call, const void *symmetric, const void *lo
     if (count == 0) {
         return NULL;
     }
-    if (!msp_job_has_device_memory() && (memspan_pointer_kind(local) == MEMSPAN_KIND_DEVICE)) {
-        msp_job_add_device_memory(local);
+    if (memspan_pointer_kind(local) == MEMSPAN_KIND_DEVICE) {
+        if (!msp_job_has_device_memory()) {
+            msp_job_add_device_memory(local);
+        }
+        msp_on_queue_prepare(call, local);
     }
     target = msp_target_resolve(call, msp_context_default(), symmetric, count, pe);
     return (!target.segment->host_touches && (target.direct != NULL) &&

@@ -5,11 +5,14 @@
 #include "shmem/control/wait.h"
 #include "shmem/job.h"
 #include "shmem/last_thread.h"
+#include "shmem/network/stage.h"
 #include "shmem/transport/call.h"
 #include <memspan/device.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DEVICES_MAX = 64, STAGES = MSP_NETWORK_STAGE_SLOTS };
 
 static atomic_uint pending;
 static atomic_int failure; /* of the first operation that failed */
@@ -69,6 +72,28 @@ memspan_status_t msp_on_queue_submit(memspan_queue_h queue, const struct msp_on_
         atomic_fetch_sub(&pending, 1);
     }
     return status;
+}
+
+/* ---- buffers ---- */
+
+/* A driver that allocates, or gives back, may wait for its streams: for the one that is held. */
+void msp_on_queue_prepare(const char *call, const void *local)
+{
+    static atomic_bool is_prepared[DEVICES_MAX];
+    struct msp_network_stage *stages[STAGES];
+    memspan_pointer_info_t info = {.struct_size = sizeof info};
+    int i;
+
+    if ((msp_job.transport == NULL) || (memspan_pointer_describe(local, &info) != MEMSPAN_OK) ||
+        ((unsigned)info.home >= DEVICES_MAX) || atomic_exchange(&is_prepared[info.home], true)) {
+        return;
+    }
+    for (i = 0; i < STAGES; i++) {
+        stages[i] = msp_network_stage_take(call, local);
+    }
+    for (i = 0; i < STAGES; i++) {
+        msp_network_stage_give(stages[i]);
+    }
 }
 
 /* ---- copies by the driver ---- */

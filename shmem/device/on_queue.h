@@ -31,6 +31,9 @@ struct msp_on_queue {
 /* Runs a copy of @p operation in the order of @p queue. */
 memspan_status_t msp_on_queue_submit(memspan_queue_h queue, const struct msp_on_queue *operation);
 
+/* The buffers that operations on memory of a device need are there, before a queue is held. */
+void msp_on_queue_prepare(const char *call, const void *local);
+
 /* The driver of the queue copies between these places of this process without the host: both are
  * memory of its devices. */
 bool msp_on_queue_copies(memspan_queue_h queue, const void *to, const void *from);
