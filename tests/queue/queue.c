@@ -582,8 +582,8 @@ static void look_and_write(void *argument)
     struct call *call           = argument;
     const struct timespec pause = {0, 2000000};
 
-    nanosleep(&pause, NULL);
     call->found = call->seen[BYTES - 1];
+    nanosleep(&pause, NULL);
     memset(call->writes, call->found + 1, BYTES);
     if (call->other != MEMSPAN_QUEUE_NULL) {
         DONE(memspan_copy_on(call->other, call->writes, call->seen, 1));
@@ -609,6 +609,7 @@ static void call_in_order(bool is_later)
         waited_ns = info_of(queue).waited_ns;
         DONE(memspan_call_on(queue, look_and_write, &call));
         cr_expect_eq(info_of(queue).waited_ns == waited_ns, is_later);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
         DONE(memspan_copy_on(queue, copy, written, BYTES));
         DONE(memspan_queue_synchronize(queue));
         cr_expect_eq(call.found, i, "the call came before the fill: %d", call.found);
@@ -641,8 +642,10 @@ Test(queue_without_holds, a_function_is_called_in_order)
     call_in_order(false);
 }
 
+/* Opening and closing take the locks that the closing of its queue takes. */
 static void count(void *argument)
 {
+    DONE(memspan_queue_close(open_on(0)));
     (*(int *)argument)++;
 }
 
