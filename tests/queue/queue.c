@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c: what each call of memspan/queue.h promises, and bad input. */
 
-#include "tests/api/api.h"
+#include "tests/queue/queue.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BYTES = 100000 };
-
-static memspan_allocator_h allocator;
+memspan_allocator_h allocator;
 
 /* Before the library opens its backends. */
 __attribute__((constructor)) static void name_plugin(void)
@@ -53,7 +50,7 @@ static void native_end(void *native)
     function(native);
 }
 
-static memspan_queue_h open_on(int device)
+memspan_queue_h open_on(int device)
 {
     memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
 
@@ -61,7 +58,7 @@ static memspan_queue_h open_on(int device)
     return queue;
 }
 
-static memspan_queue_info_t info_of(memspan_queue_h queue)
+memspan_queue_info_t info_of(memspan_queue_h queue)
 {
     memspan_queue_info_t info = {.struct_size = sizeof(info)};
 
@@ -77,7 +74,7 @@ static uint64_t live_bytes(void)
     return stats.live_bytes;
 }
 
-static void set_up(void)
+void set_up(void)
 {
     int device = 0;
     memspan_space_h space;
@@ -88,7 +85,7 @@ static void set_up(void)
     DONE(memspan_allocator_create(space, traits, 2, &allocator));
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     DONE(memspan_allocator_destroy(allocator));
     in_order();
@@ -568,133 +565,6 @@ LACKS(event_done, "event_done is NULL")
 LACKS(event_destroy, "event_destroy is NULL")
 LACKS(end, "event_destroy is NULL")
 LACKS(queues, "queue_destroy is NULL")
-/* ---- functions in the order of a queue ---- */
-
-struct call {
-    const unsigned char *seen;
-    unsigned char *writes;
-    unsigned char found;
-    memspan_queue_h other; /* work for it, or MEMSPAN_QUEUE_NULL */
-};
-
-static void look_and_write(void *argument)
-{
-    struct call *call           = argument;
-    const struct timespec pause = {0, 2000000};
-
-    call->found = call->seen[BYTES - 1];
-    nanosleep(&pause, NULL);
-    memset(call->writes, call->found + 1, BYTES);
-    if (call->other != MEMSPAN_QUEUE_NULL) {
-        DONE(memspan_copy_on(call->other, call->writes, call->seen, 1));
-        DONE(memspan_queue_synchronize(call->other));
-    }
-}
-
-/* After the fill before it, and before the copy after it. */
-static void call_in_order(bool is_later)
-{
-    memspan_queue_h queue  = open_on(0);
-    memspan_queue_h other  = open_on(0);
-    unsigned char *block   = memspan_alloc_on(allocator, BYTES, queue);
-    unsigned char *written = calloc(1, BYTES);
-    unsigned char *copy    = malloc(BYTES);
-    struct call call       = {.seen = block, .writes = written, .other = other};
-    const uint64_t after   = is_later ? 0 : 20;
-    uint64_t waited_ns;
-    int i;
-
-    for (i = 0; i < 20; i++) {
-        DONE(memspan_fill_on(queue, block, (unsigned char)i, BYTES));
-        waited_ns = info_of(queue).waited_ns;
-        DONE(memspan_call_on(queue, look_and_write, &call));
-        cr_expect_eq(info_of(queue).waited_ns == waited_ns, is_later);
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        DONE(memspan_copy_on(queue, copy, written, BYTES));
-        DONE(memspan_queue_synchronize(queue));
-        cr_expect_eq(call.found, i, "the call came before the fill: %d", call.found);
-        cr_expect_eq(copy[BYTES - 1], i + 1, "the copy came before the call: %d", copy[BYTES - 1]);
-    }
-    cr_expect_eq(info_of(queue).called_count, 20);
-    cr_expect_eq(info_of(queue).called_after_wait, after);
-    DONE(memspan_free_on(block, queue));
-    DONE(memspan_queue_close(other));
-    DONE(memspan_queue_close(queue));
-    free(copy);
-    free(written);
-}
-
-Test(queue, a_function_is_called_in_order)
-{
-    call_in_order(true);
-}
-
-static void set_up_without_holds(void)
-{
-    setenv("LATE_HOLDS", "0", 1);
-    set_up();
-}
-
-TestSuite(queue_without_holds, .init = set_up_without_holds, .fini = tear_down);
-
-Test(queue_without_holds, a_function_is_called_in_order)
-{
-    call_in_order(false);
-}
-
-/* Opening and closing take the locks that the closing of its queue takes. */
-static void count(void *argument)
-{
-    DONE(memspan_queue_close(open_on(0)));
-    (*(int *)argument)++;
-}
-
-/* Those that were called before it is closed. */
-Test(queue, closing_waits_for_functions)
-{
-    memspan_queue_h queue = open_on(0);
-    int called            = 0;
-    int i;
-
-    for (i = 0; i < 50; i++) {
-        DONE(memspan_call_on(queue, count, &called));
-    }
-    DONE(memspan_queue_close(queue));
-    cr_expect_eq(called, 50);
-    REFUSED(memspan_call_on(queue, count, &called), MEMSPAN_ERR_NOT_FOUND, "no queue");
-    queue = open_on(0);
-    REFUSED(memspan_call_on(queue, NULL, NULL), MEMSPAN_ERR_INVALID, "no function");
-    DONE(memspan_queue_close(queue));
-}
-
-static void wait_for_word(void *argument)
-{
-    while (__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE) == 0) {
-        const struct timespec pause = {0, 100000};
-
-        nanosleep(&pause, NULL);
-    }
-}
-
-static void store_word(void *argument)
-{
-    __atomic_store_n((int *)argument, 1, __ATOMIC_RELEASE);
-}
-
-/* A function that waits does not keep those of other queues. */
-Test(queue, functions_of_two_queues_run_at_once)
-{
-    memspan_queue_h one = open_on(0);
-    memspan_queue_h two = open_on(0);
-    int word            = 0;
-
-    DONE(memspan_call_on(one, wait_for_word, &word));
-    DONE(memspan_call_on(two, store_word, &word));
-    DONE(memspan_queue_synchronize(one));
-    DONE(memspan_queue_close(one));
-    DONE(memspan_queue_close(two));
-}
-
 Test(queue, a_forked_child_has_none)
 {
     memspan_queue_h queue = open_on(0);

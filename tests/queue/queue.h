@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue.h: what the tests of queues share, in queue.c. */
+
+#ifndef MEMSPAN_TESTS_QUEUE_QUEUE_H
+#define MEMSPAN_TESTS_QUEUE_QUEUE_H
+
+#include "tests/api/api.h"
+
+enum { BYTES = 100000 };
+
+/* Of memory of device 0, ten blocks of BYTES; from set_up() to tear_down(). */
+extern memspan_allocator_h allocator;
+
+void set_up(void);
+void tear_down(void);
+memspan_queue_h open_on(int device);
+memspan_queue_info_t info_of(memspan_queue_h queue);
+
+#endif
