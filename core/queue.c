@@ -196,6 +196,7 @@ memspan_status_t msp_queue_record(struct msp_queue *q)
     if (status == MEMSPAN_OK) {
         q->event_mark = mark;
     }
+    atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
     return status;
 }
 
@@ -224,6 +225,7 @@ static memspan_status_t finish(struct msp_queue *q, bool is_alive)
     uint64_t mark;
 
     if (is_alive || ((q->flags & MEMSPAN_QUEUE_LASTING) != 0)) {
+        atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
         mark   = next_mark(q);
         status = d->table->synchronize(d->state, d->ordinal, q->native);
     } else {
@@ -484,7 +486,9 @@ memspan_status_t memspan_queue_synchronize(memspan_queue_h handle)
     if (q == NULL) {
         return memspan_error_last()->status;
     }
-    d      = q->device;
+    d = q->device;
+    /* The end of this wait does not depend on later functions. */
+    atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
     status = d->table->synchronize(d->state, d->ordinal, q->native);
     msp_queue_leave(q);
     return status;

@@ -51,6 +51,7 @@ struct msp_queue {
     unsigned flags;
     bool is_immediate;          /* its work is done in the call */
     atomic_uint users;          /* calls of the driver under way; closing waits for them */
+    atomic_bool ends_in_call;   /* its last work is a function that was called on it */
     struct msp_kept *kept;      /* by pool; the last one used comes first */
     struct msp_calls_on *calls; /* NULL: no function was called on it */
     uint64_t mark;              /* of blocks that are freed now */
@@ -76,10 +77,17 @@ static inline void msp_queue_release(struct msp_queue *queue)
 /* The same, not locked: it stays open until it is left. NULL has no effect there. */
 struct msp_queue *msp_queue_enter(memspan_queue_h handle);
 
+/* After a function on it; below: after anything else. */
+static inline void msp_queue_leave_call(struct msp_queue *queue)
+{
+    atomic_fetch_sub_explicit(&queue->users, 1, memory_order_release);
+}
+
 static inline void msp_queue_leave(struct msp_queue *queue)
 {
     if (queue != NULL) {
-        atomic_fetch_sub_explicit(&queue->users, 1, memory_order_release);
+        atomic_store_explicit(&queue->ends_in_call, false, memory_order_relaxed);
+        msp_queue_leave_call(queue);
     }
 }
 

@@ -4,7 +4,11 @@
  * A call records an event and holds the queue. The queue's thread waits for the event, calls the
  * function and releases the hold: in the order of the holds, because event, hold and place in the
  * list are taken under one lock. Each queue has a thread, so that a function may wait for another
- * queue's. */
+ * queue's.
+ *
+ * A function joins the hold of the one before it where nothing lies between them. That is known of
+ * queues that the library made, whose work all comes through it. An event or a wait lies between
+ * them, too: work that waits for the first function must not wait for the second. */
 
 #include "core/base/error.h"
 #include "core/device/driver.h"
@@ -18,6 +22,7 @@ struct call {
     memspan_call_t function;
     void *argument;
     void *event; /* the work before it; recorded again by later calls */
+    bool joins;  /* the hold of the call before it */
 };
 
 struct msp_calls_on {
@@ -35,12 +40,29 @@ struct msp_calls_on {
 
 static void run(const struct msp_queue *q, const struct call *call)
 {
+    if (!call->joins) {
+        /* Work that failed is over, too. */
+        (void)msp_queue_wait_event(q, call->event);
+    }
+    call->function(call->argument);
+}
+
+/* The hold ends with the last function that joined it. The lock of the calls held. */
+static void end_call(struct msp_calls_on *calls, struct call *call)
+{
+    struct msp_queue *q        = calls->queue;
     const struct msp_device *d = q->device;
 
-    /* Work that failed is over, too. */
-    (void)msp_queue_wait_event(q, call->event);
-    call->function(call->argument);
-    (void)d->table->queue_release(d->state, d->ordinal, q->native);
+    calls->first  = call->next;
+    call->next    = calls->unused;
+    calls->unused = call;
+    if ((calls->first == NULL) || !calls->first->joins) {
+        msp_unlock(&calls->lock);
+        (void)d->table->queue_release(d->state, d->ordinal, q->native);
+        msp_lock(&calls->lock);
+    }
+    msp_queue_leave_call(q);
+    pthread_cond_broadcast(&calls->changed);
 }
 
 static void *serve(void *argument)
@@ -60,11 +82,7 @@ static void *serve(void *argument)
         msp_unlock(&calls->lock);
         run(calls->queue, call);
         msp_lock(&calls->lock);
-        calls->first  = call->next;
-        call->next    = calls->unused;
-        calls->unused = call;
-        msp_queue_leave(calls->queue);
-        pthread_cond_broadcast(&calls->changed);
+        end_call(calls, call);
     }
     msp_unlock(&calls->lock);
     return NULL;
@@ -127,16 +145,29 @@ static struct call *take_record(struct msp_calls_on *calls)
     return call;
 }
 
-/* An event, a hold, and the place in the list. The lock of the calls held. */
-static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
+static memspan_status_t hold(struct msp_queue *q, struct call *call)
 {
-    const struct msp_queue *q  = calls->queue;
     const struct msp_device *d = q->device;
     memspan_status_t status = d->table->event_record(d->state, d->ordinal, q->native, &call->event);
 
     if (status == MEMSPAN_OK) {
         status = d->table->queue_hold(d->state, d->ordinal, q->native);
     }
+    if (status == MEMSPAN_OK) {
+        atomic_store_explicit(&q->ends_in_call, true, memory_order_relaxed);
+    }
+    return status;
+}
+
+/* An event and a hold, and the place in the list. The lock of the calls held. */
+static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
+{
+    struct msp_queue *q = calls->queue;
+    memspan_status_t status;
+
+    call->joins = (calls->first != NULL) && (q->type == MEMSPAN_QUEUE_OWN) &&
+                  atomic_load_explicit(&q->ends_in_call, memory_order_relaxed);
+    status = call->joins ? MEMSPAN_OK : hold(q, call);
     if (status != MEMSPAN_OK) {
         call->next    = calls->unused;
         calls->unused = call;
@@ -222,7 +253,7 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
     q->counts.called_count += (status == MEMSPAN_OK) ? 1 : 0;
     msp_unlock(&q->lock);
     if (!is_later) {
-        msp_queue_leave(q); /* else its thread does */
+        msp_queue_leave_call(q); /* else its thread does */
     }
     return status;
 }

@@ -131,3 +131,85 @@ Test(queue_calls, functions_of_two_queues_run_at_once)
     DONE(memspan_queue_close(one));
     DONE(memspan_queue_close(two));
 }
+
+/* ---- functions that follow each other ---- */
+
+struct number {
+    int *next;
+    int own;
+    bool in_order;
+};
+
+static void take_number(void *argument)
+{
+    struct number *number = argument;
+
+    number->in_order = (number->own == (*number->next)++);
+}
+
+/* The first waits, so that the others find it there. */
+Test(queue_calls, functions_in_a_row_share_a_hold)
+{
+    enum { COUNT = 100 };
+    memspan_queue_h queue = open_on(0);
+    struct number numbers[COUNT];
+    int word = 0, next = 0, i;
+    unsigned before;
+
+    DONE(memspan_call_on(queue, wait_for_word, &word));
+    before = calls();
+    for (i = 0; i < COUNT; i++) {
+        numbers[i] = (struct number){.next = &next, .own = i};
+        DONE(memspan_call_on(queue, take_number, &numbers[i]));
+    }
+    cr_expect_lt(calls() - before, COUNT / 2, "the driver was called %u times", calls() - before);
+    store_word(&word);
+    DONE(memspan_queue_synchronize(queue));
+    for (i = 0; i < COUNT; i++) {
+        cr_expect(numbers[i].in_order, "function %d", i);
+    }
+    cr_expect_eq(info_of(queue).called_count, COUNT + 1);
+    DONE(memspan_queue_close(queue));
+}
+
+/* A fill between two functions is between them. */
+Test(queue_calls, work_between_functions_stays_there)
+{
+    memspan_queue_h queue = open_on(0);
+    unsigned char *block  = memspan_alloc_on(allocator, BYTES, queue);
+    unsigned char *sink   = calloc(1, BYTES);
+    struct call call      = {.seen = block, .writes = sink, .other = MEMSPAN_QUEUE_NULL};
+    int word              = 0;
+
+    DONE(memspan_fill_on(queue, block, 1, BYTES));
+    DONE(memspan_call_on(queue, wait_for_word, &word));
+    DONE(memspan_fill_on(queue, block, 2, BYTES));
+    DONE(memspan_call_on(queue, look_and_write, &call));
+    store_word(&word);
+    DONE(memspan_queue_synchronize(queue));
+    cr_expect_eq(call.found, 2);
+    DONE(memspan_free_on(block, queue));
+    DONE(memspan_queue_close(queue));
+    free(sink);
+}
+
+/* Work that waits for the first function does not wait for the second, which waits for it. The
+ * allocator has no other memory than the block that the first function may use. */
+Test(queue_calls, an_event_between_functions, .timeout = 10)
+{
+    memspan_queue_h one = open_on(0);
+    memspan_queue_h two = open_on(0);
+    void *block         = memspan_alloc_on(allocator, (size_t)6 * BYTES, one);
+    int first = 0, second = 0;
+
+    DONE(memspan_call_on(one, wait_for_word, &first));
+    DONE(memspan_free_on(block, one));
+    cr_assert_eq(memspan_alloc_on(allocator, (size_t)6 * BYTES, two), block);
+    DONE(memspan_call_on(two, store_word, &second));
+    DONE(memspan_call_on(one, wait_for_word, &second));
+    store_word(&first);
+    DONE(memspan_queue_synchronize(one));
+    DONE(memspan_free_on(block, two));
+    DONE(memspan_queue_close(one));
+    DONE(memspan_queue_close(two));
+}

@@ -16,4 +16,7 @@ void tear_down(void);
 memspan_queue_h open_on(int device);
 memspan_queue_info_t info_of(memspan_queue_h queue);
 
+/* Calls of the driver until now. */
+unsigned calls(void);
+
 #endif
