@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partitions.c: rows of our library alone, by a program each: calls of handlers, and what
- * partitions cost. One partition and eight take turns, kinds of memory take turns, and each
- * measurement is a job of its own with its partitions in the environment. A kind that this machine
- * does not have is waived, with the library's reason. */
+/* partitions.c: rows of our library alone, by a program each: calls of handlers, puts on a queue,
+ * and what partitions cost. One partition and eight take turns, kinds of memory take turns, and
+ * each measurement is a job of its own with its partitions in the environment. A kind that this
+ * machine does not have is waived, with the library's reason. */
 
 #include "bench/rma/rma.h"
 #include <string.h>
@@ -85,13 +85,24 @@ static void measure_kind(struct bench_run *run, size_t kind, size_t peer, const 
     }
 }
 
-static void measure_calls(struct bench_run *run, size_t peer, const char *program)
+/* The points of a row that the program cannot measure here, for the reason that it prints, are
+ * waived. */
+static void measure_row(struct bench_run *run, size_t peer, enum rma_row row, const char *program)
 {
     const struct rma_job job = {
         .program = program, .words = run->quick ? "quick" : "", .settings = ""};
     struct bench_child child;
+    char reason[sizeof(run->waived[0])] = "";
 
-    (void)run_once(run, peer, &job, failure_of(run, RMA_CALL, peer), &child);
+    if (!run_once(run, peer, &job, failure_of(run, row, peer), &child)) {
+        return;
+    }
+    bench_child_field(&child, "waived", reason, sizeof(reason));
+    for (size_t i = 0; (reason[0] != '\0') && (i < run->suite->point_count); i++) {
+        if (run->suite->points[i].row == row) {
+            (void)snprintf(run->waived[i], sizeof(run->waived[i]), "%s", reason);
+        }
+    }
 }
 
 /* Whether the row is measured in this round; the first one builds its program. */
@@ -120,6 +131,7 @@ static void measure_peer(struct bench_run *run, size_t round, size_t peer)
     static char choices[BENCH_PEERS_MAX][128];
     static char stencils[BENCH_PEERS_MAX][128];
     static char calls[BENCH_PEERS_MAX][128];
+    static char queues[BENCH_PEERS_MAX][128];
     char *choice  = choices[peer];
     char *stencil = stencils[peer];
 
@@ -127,7 +139,10 @@ static void measure_peer(struct bench_run *run, size_t round, size_t peer)
         measure_choice(run, round, peer, choice);
     }
     if (prepare(run, round, peer, RMA_CALL, calls[peer], sizeof(calls[0]))) {
-        measure_calls(run, peer, calls[peer]);
+        measure_row(run, peer, RMA_CALL, calls[peer]);
+    }
+    if (prepare(run, round, peer, RMA_QUEUE, queues[peer], sizeof(queues[0]))) {
+        measure_row(run, peer, RMA_QUEUE, queues[peer]);
     }
     if (prepare(run, round, peer, RMA_STENCIL, stencil, sizeof(stencils[0]))) {
         for (size_t i = 0; i < KIND_COUNT; i++) {

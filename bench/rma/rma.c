@@ -118,6 +118,14 @@ static const struct bench_point points[] = {
     {RMA_STENCIL, "stencil-libomp", "LIBOMP", "us", false},
     {RMA_CALL, "call-quiet", "8 B + quiet", "ns", false},
     {RMA_CALL, "call-8", "8 B, 4096 a quiet", "ns", false},
+    {RMA_QUEUE, "queue-blocking-64k", "blocking 65536", "MB/s", true},
+    {RMA_QUEUE, "queue-put-64k", "on a queue 65536", "MB/s", true},
+    {RMA_QUEUE, "queue-put-work-64k", "beside work 65536", "MB/s", true},
+    {RMA_QUEUE, "queue-work-64k", "work 65536", "%", true},
+    {RMA_QUEUE, "queue-blocking-1m", "blocking 1048576", "MB/s", true},
+    {RMA_QUEUE, "queue-put-1m", "on a queue 1048576", "MB/s", true},
+    {RMA_QUEUE, "queue-put-work-1m", "beside work 1048576", "MB/s", true},
+    {RMA_QUEUE, "queue-work-1m", "work 1048576", "%", true},
 };
 
 _Static_assert(sizeof(points) / sizeof(points[0]) <= BENCH_POINTS_MAX, "too many points");

@@ -32,7 +32,8 @@
     X(START, "start", APART, "an empty program, from its launcher's start to its end")             \
     X(PARTITION, "partition", OURS, "put + quiet to a partition drawn at random; ns")              \
     X(STENCIL, "stencil", OURS, "a stencil step on a partition of each kind; us")                  \
-    X(CALL, "call", OURS, "calls of a handler on the other PE, and their quiet; ns")
+    X(CALL, "call", OURS, "calls of a handler on the other PE, and their quiet; ns")               \
+    X(QUEUE, "queue", OURS, "puts by blocking calls and on a queue; MB/s, % of the host's work")
 
 enum rma_row {
 #define RMA_ROW_ENUM(symbol, name, where, help) RMA_##symbol,
@@ -116,7 +117,7 @@ bool rma_peer_compile(const struct bench_run *run, size_t peer, const char *sour
 
 void rma_measure(struct bench_run *run);
 
-/* One round of the rows partition and stencil, where they are chosen. */
+/* One round of the rows partition, stencil, call and queue, where they are chosen. */
 void rma_measure_partitions(struct bench_run *run, size_t round);
 
 /* What shows how fast @p peer could be: "raw-X" for "memspan-X"; for "memspan" the limit, else a

@@ -292,11 +292,12 @@ all_rows() {
 library=$(find "$tools/../lib" -name 'libmemspan-shmem.so.0' 2>/dev/null | head -n 1)
 if [ -x "$tools/oshrun" ] && [ -n "$library" ] && ! ldd "$library" | grep -q 'lib[a-z]*san\.'; then
     all_rows memspan
-    expect 0 --quick --rounds 1 --peers memspan --rows partition,stencil,call --csv -
+    expect 0 --quick --rounds 1 --peers memspan --rows partition,stencil,call,queue --csv -
     has out ',partition-1,apart,memspan,.*,measured'
     has out ',partition-8,apart,memspan,.*,measured'
     has out ',stencil-normal,apart,memspan,.*NORMALMEM.*,measured'
     has out ',call-8,apart,memspan,.*,measured'
+    has out ',queue-put-1m,apart,memspan,.*,\(measured\|waived\)'
 else
     echo 'not run with memspan: there is no oshrun, no library, or one with a sanitizer'
 fi
