@@ -408,13 +408,34 @@ typedef const struct shmemx_device_view *shmemx_device_handle_t;
  * <shmemx_device.h> uses, and start the thread that executes their requests. Local. The view has
  * the segments of the time; those made later are reached by requests. It is the library's, and
  * valid until shmemx_device_close() or shmem_finalize(). Any thread.
- * Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED (its kernels do not load
- * and store the host's memory), MEMSPAN_ERR_LIMIT (16 views are open, no context or thread),
- * MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_CONFIG. */
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED (it has no memory that
+ * device and host load and store at once, with atomics: the message has the reason),
+ * MEMSPAN_ERR_LIMIT (16 views are open, no context or thread), MEMSPAN_ERR_NO_MEMORY,
+ * MEMSPAN_ERR_CONFIG. */
 MEMSPAN_API int shmemx_device_open(int device, shmemx_device_handle_t *view);
 /** Execute the requests that are left, and end the view. No kernel uses it any more.
  * Errors: MEMSPAN_ERR_NOT_FOUND (no view that is open). */
 MEMSPAN_API int shmemx_device_close(shmemx_device_handle_t view);
+
+/** How kernels of a device reach memory of PEs. Written by shmemx_device_plan(). */
+typedef struct shmemx_device_traits {
+    size_t struct_size;
+    int device;       /**< Memspan's number; MEMSPAN_HOST */
+    int is_available; /**< shmemx_device_open() makes a view */
+    char name[96];    /**< as the driver names it */
+    /** "load/store", "request" (of the host's thread), "partitions" (load/store where a partition
+     * is of the device's memory, else request), "" (not available): memory of this PE, and that
+     * which the host maps of PEs of the host; memory of PEs of other hosts. */
+    char own[16];
+    char peers[16];
+    char others[16];
+    char why[256]; /**< one sentence */
+} shmemx_device_info_t;
+
+/** Describe the @p index-th device, the host first. Allocates nothing; needs no shmem_init(). Opens
+ * the drivers. Errors: MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_INVALID (info
+ * NULL, struct_size not set), MEMSPAN_ERR_CONFIG (malformed environment). */
+MEMSPAN_API int shmemx_device_plan(int index, shmemx_device_info_t *info);
 
 /* ------------------------------------------------------------------------- on a queue
  * Operations in the order of a queue of <memspan/queue.h>: a CUDA or HIP stream, an OpenCL command

@@ -493,17 +493,31 @@ shmemx_device_put_signal_group(const shmemx_device_view_t *view, void *dest, con
      : ((cmp) == SHMEMX_DEVICE_CMP_LT) ? ((have) < (value))                                        \
                                        : ((have) >= (value)))
 
+/* The bits of a word of this PE, relaxed. A device that does not load it asks the host. */
+SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_look(const shmemx_device_view_t *view,
+                                                   const void *word, size_t size_bytes)
+{
+    if ((view->is_apart != 0) &&
+        (shmemx_device_resolve(view, word, size_bytes, view->my_pe).to == NULL)) {
+        return shmemx_device_atomic(view, (uint32_t)SHMEMX_DEVICE_FETCH | SHMEMX_DEVICE_REPLIES,
+                                    (void *)(uintptr_t)word, size_bytes, 0, 0, view->my_pe);
+    }
+    return (size_bytes == 4) ? SHMEMX_DEVICE_PEEK((const uint32_t *)word)
+                             : SHMEMX_DEVICE_PEEK((const uint64_t *)word);
+}
+
 /** The signal's value; where a peer has failed, it may not satisfy the comparison. */
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_signal_wait_until(const shmemx_device_view_t *view,
                                                                 const uint64_t *signal, int cmp,
                                                                 uint64_t value)
 {
     unsigned polls = 0;
-    uint64_t have  = shmemx_device_load_uint64_t(signal);
+    uint64_t have  = shmemx_device_look(view, signal, sizeof *signal);
 
     while (!SHMEMX_DEVICE_COMPARE(have, cmp, value) && !SHMEMX_DEVICE_POLL(view, &polls)) {
-        have = shmemx_device_load_uint64_t(signal);
+        have = shmemx_device_look(view, signal, sizeof *signal);
     }
+    SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);
     return have;
 }
 
@@ -613,12 +627,12 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_signal_wait_until(const shmemx_dev
         const shmemx_device_view_t *view, const TYPE *ivar, int cmp, TYPE value)                   \
     {                                                                                              \
         unsigned polls = 0;                                                                        \
-        TYPE have      = SHMEMX_DEVICE_PEEK(ivar);                                                 \
+        TYPE have      = (TYPE)shmemx_device_look(view, ivar, sizeof(TYPE));                       \
         while (!SHMEMX_DEVICE_COMPARE(have, cmp, value)) {                                         \
             if (SHMEMX_DEVICE_POLL(view, &polls)) {                                                \
                 return 1;                                                                          \
             }                                                                                      \
-            have = SHMEMX_DEVICE_PEEK(ivar);                                                       \
+            have = (TYPE)shmemx_device_look(view, ivar, sizeof(TYPE));                             \
         }                                                                                          \
         SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);                                                     \
         return 0;                                                                                  \
@@ -635,11 +649,12 @@ SHMEMX_DEVICE_AMO_TYPES(SHMEMX_DEVICE_DEFINE_AMO)
 SHMEMX_DEVICE_FUNCTION int shmemx_device_barrier_all(const shmemx_device_view_t *view)
 {
     uint64_t *words = (uint64_t *)(uintptr_t)view->barrier;
-    uint64_t number = words[SHMEMX_DEVICE_BARRIER_ROUNDS] + 1;
+    uint64_t *last  = &words[SHMEMX_DEVICE_BARRIER_ROUNDS];
+    uint64_t number = 1 + shmemx_device_look(view, last, sizeof *last);
     int distance    = 1;
     int round       = 0;
 
-    words[SHMEMX_DEVICE_BARRIER_ROUNDS] = number;
+    shmemx_device_uint64_atomic_set(view, last, number, view->my_pe);
     if (shmemx_device_quiet(view)) {
         return 1;
     }

@@ -117,7 +117,10 @@ SHMEMX_DEVICE_NAMED void(shmem_signal_set)(uint64_t *sig_addr, uint64_t signal, 
 }
 SHMEMX_DEVICE_NAMED uint64_t shmem_signal_fetch(const uint64_t *sig_addr)
 {
-    return shmemx_device_load_uint64_t(sig_addr);
+    uint64_t have = shmemx_device_look(shmemx_device_used, sig_addr, sizeof *sig_addr);
+
+    SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);
+    return have;
 }
 SHMEMX_DEVICE_NAMED uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp,
                                                      uint64_t cmp_value)
@@ -218,7 +221,7 @@ MEMSPAN_SHMEM_RMA_SIZES(SHMEMX_DEVICE_NAMED_SIZE, get, _nbi)
     }                                                                                              \
     SHMEMX_DEVICE_NAMED int shmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)               \
     {                                                                                              \
-        TYPE have = __atomic_load_n(ivar, __ATOMIC_RELAXED);                                       \
+        TYPE have = (TYPE)shmemx_device_look(shmemx_device_used, ivar, sizeof(TYPE));              \
                                                                                                    \
         SHMEMX_DEVICE_ORDER(__ATOMIC_ACQUIRE);                                                     \
         return SHMEMX_DEVICE_COMPARE(have, cmp, cmp_value);                                        \

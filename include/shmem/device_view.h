@@ -20,8 +20,19 @@
  * A thread waits for its cell, so a full queue loses nothing. Every store of a turn is a release,
  * every load an acquire: cell, data and reply belong to the side whose turn it is. */
 
+#if defined(__OPENCL_VERSION__)
+typedef uchar uint8_t;
+typedef char int8_t;
+typedef ushort uint16_t;
+typedef short int16_t;
+typedef uint uint32_t;
+typedef int int32_t;
+typedef ulong uint64_t;
+typedef long int64_t;
+#else
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 /* ---- one source for several languages and processors ---- */
 
@@ -256,7 +267,9 @@ typedef struct shmemx_device_view {
     uint64_t sleepers_stride_bytes;
     uint64_t serve;  /* address of the host's function that executes requests; 0: its thread does */
     uint64_t server; /* argument of it */
-    uint64_t spare1[2];
+    uint32_t is_apart; /* the device loads and stores no memory but where segments have it */
+    uint32_t spare0;
+    uint64_t spare1[1];
     /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
     uint64_t failed;
     uint64_t spare2[6];
@@ -268,7 +281,8 @@ typedef struct shmemx_device_view {
 
 /* ---- waiting ---- */
 
-#if defined(__linux__) && defined(__x86_64__) && !SHMEMX_DEVICE_IS_GPU
+#if defined(__linux__) && defined(__x86_64__) && !SHMEMX_DEVICE_IS_GPU &&                          \
+    !defined(__OPENCL_VERSION__)
 #define SHMEMX_DEVICE_HAS_KERNEL 1
 SHMEMX_DEVICE_FUNCTION void shmemx_device_syscall(long number, const void *first, long second,
                                                   long third)
@@ -397,11 +411,13 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *vie
                                                  shmemx_device_cell_t *cell, uint64_t ticket)
 {
     shmemx_device_post(cell, ticket);
-    if (SHMEMX_DEVICE_HAS_KERNEL && (view->serve != 0)) {
+#if SHMEMX_DEVICE_HAS_KERNEL
+    if (view->serve != 0) {
         ((void (*)(uint64_t))(uintptr_t)view->serve)(view->server);
-    } else {
-        shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
+        return;
     }
+#endif
+    shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
 }
 
 /* Ask for one operation on a word, or for order; the reply, 0 without one. */

@@ -10,6 +10,7 @@
 
 #include "shmem/context.h"
 #include "shmem/control/memory.h"
+#include <memspan/device.h>
 #include <pthread.h>
 #include <shmem/device_view.h>
 
@@ -27,17 +28,27 @@ struct msp_device_words {
 };
 
 /* How kernels reach memory of this host. */
+enum msp_device_way {
+    MSP_DEVICE_AS_IS,     /* all of it, as it is, with atomics */
+    MSP_DEVICE_BY_IMPORT, /* pages that are imported into the device's driver first */
+    MSP_DEVICE_APART,     /* memory of the device's driver alone */
+};
+
 struct msp_device_reach {
-    int number;       /* the device's */
-    bool is_host;     /* the host's own threads */
-    bool by_import;   /* pages are imported into its driver first */
-    bool has_atomics; /* on host memory, with the host */
+    int number; /* the device's */
+    enum msp_device_way way;
+    bool is_host;        /* the host's own threads */
+    bool runs_here;      /* its kernels are threads of this process */
+    bool has_atomics;    /* on host memory, with the host */
+    memspan_kind_t kind; /* APART: of memory that device and host load and store at once */
+    char name[96];
+    char why[256]; /* one sentence; of a failure too */
 };
 
 struct msp_device {
     shmemx_device_view_t *view; /* NULL: not open */
     struct msp_device_reach reach;
-    size_t size_bytes;
+    size_t size_bytes;      /* of the view, a mapping of its own; APART: a block of libmemspan's */
     atomic_bool is_claimed; /* a thread serves it */
     atomic_bool ends;
     bool is_slow; /* the device cannot wake the thread */
@@ -46,7 +57,9 @@ struct msp_device {
     uint64_t tickets[MSP_DEVICE_QUEUES]; /* the next to execute */
 };
 
-/* The view with its tables, for a device that loads and stores the host's memory. */
+/* ---- view.c ---- */
+
+/* The view with its tables. */
 memspan_status_t msp_device_open(int device, const struct shmemx_device_view **view_p);
 /* Its requests are executed first. No kernel uses it any more. */
 memspan_status_t msp_device_close(const struct shmemx_device_view *view);
@@ -55,15 +68,18 @@ void msp_device_close_all(void);
 /* The job ends: kernels that wait stop. Any thread, also one that holds locks. */
 void msp_device_fail(void) __attribute__((cold));
 
+/* The words of barriers of a PE of this host. */
+struct msp_device_words *msp_device_words_of(int local_index);
+
 /* Kernels of the PE with that local index may run: it is not idle, whatever its threads do. */
 bool msp_device_is_open(int local_index);
 
 /* ---- reach.c ---- */
 
-/* An error for a device whose kernels cannot have a view. */
+/* MEMSPAN_ERR_UNSUPPORTED for a device whose kernels cannot have a view. */
 memspan_status_t msp_device_reach_find(int number, struct msp_device_reach *reach_p);
 
-/* Make the pages of a range of host memory reachable, once. */
+/* Make the pages of a range of host memory reachable, once. An error where they are not. */
 memspan_status_t msp_device_reach_pages(const struct msp_device_reach *reach, void *address,
                                         size_t size_bytes);
 /* The opposite, of the range that begins there; NULL: of all. */
@@ -76,6 +92,9 @@ void msp_device_reach_segment(const struct msp_device_reach *reach, unsigned num
 /* Where device memory of each PE of the host is for the device; false: nowhere. */
 bool msp_device_reach_addresses(const struct msp_device_reach *reach, unsigned number,
                                 uint64_t *addresses);
+
+/* SHMEM_INFO: the paths to each segment, as the view has them. */
+void msp_device_reach_print(const struct msp_device *device);
 
 /* ---- service.c ---- */
 

@@ -92,14 +92,27 @@ static char *address_of(uint64_t where)
     return msp_segments[number].base + offset;
 }
 
-/* Of a barrier of devices: a word of another PE's control memory. */
-static void store_word(const shmemx_device_cell_t *cell)
+/* A word of barriers of devices, in the control memory. Other PEs' are only set; a device that does
+ * not load those of its own PE asks for them. */
+static void execute_word(shmemx_device_cell_t *cell)
 {
-    uint64_t offset =
-        (cell->where & (((uint64_t)1 << 48) - 1)) + offsetof(struct msp_control_offsets, DEVICE);
-    struct msp_target target = msp_target_at(call, MSP_SEGMENT_CONTROL, offset, cell->pe);
+    uint64_t at     = cell->where & (((uint64_t)1 << 48) - 1);
+    int local_index = msp_job_local_index(cell->pe);
+    uint64_t *word;
 
-    msp_target_store(&target, cell->value);
+    if (local_index < 0) {
+        struct msp_target target = msp_target_at(
+            call, MSP_SEGMENT_CONTROL, at + offsetof(struct msp_control_offsets, DEVICE), cell->pe);
+
+        msp_target_store(&target, cell->value);
+        return;
+    }
+    word = (uint64_t *)(void *)((char *)msp_device_words_of(local_index) + at);
+    if (cell->operation == SHMEMX_DEVICE_SET) {
+        __atomic_store_n(word, cell->value, __ATOMIC_RELEASE);
+    } else {
+        cell->value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    }
 }
 
 static void execute_atomic(const struct msp_context *context, shmemx_device_cell_t *cell,
@@ -137,8 +150,8 @@ static void execute(const struct msp_context *context, shmemx_device_cell_t *cel
     if (cell->size_bytes <= sizeof cell->value) {
         data = (char *)&cell->value;
     }
-    if ((operation == SHMEMX_DEVICE_SET) && (cell->where >> 48 == MSP_SEGMENT_CONTROL)) {
-        store_word(cell);
+    if (cell->where >> 48 == MSP_SEGMENT_CONTROL) {
+        execute_word(cell);
         return;
     }
     to = address_of(cell->where);
@@ -364,7 +377,7 @@ memspan_status_t msp_device_service_start(struct msp_device *device)
     if (msp_context_create(msp_team_world()->index, 0, &device->context) != 0) {
         return memspan_error_last()->status;
     }
-    device->is_slow = !SHMEMX_DEVICE_HAS_KERNEL || device->reach.by_import;
+    device->is_slow = !SHMEMX_DEVICE_HAS_KERNEL || !device->reach.runs_here;
     status          = msp_own_thread_start(&device->thread, run, "requests of kernels");
     if (status != MEMSPAN_OK) {
         msp_context_destroy(device->context);

@@ -4,10 +4,9 @@
 
 #include "shmem/device/device.h"
 #include "shmem/job.h"
-#include "shmem/option.h"
+#include "shmem/partition/placement.h"
 #include "shmem/transport/segment.h"
-#include <memspan/device.h>
-#include <stdio.h>
+#include <memspan/allocator.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -15,7 +14,7 @@
 static struct msp_device devices[MSP_DEVICE_MAX];
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards devices[].view */
 
-static struct msp_device_words *words_of(int local_index)
+struct msp_device_words *msp_device_words_of(int local_index)
 {
     return MSP_CONTROL_AREA(local_index, DEVICE);
 }
@@ -25,23 +24,24 @@ _Static_assert(sizeof(struct msp_device_words) <= sizeof(((struct msp_control_of
 
 bool msp_device_is_open(int local_index)
 {
-    return atomic_load_explicit(&words_of(local_index)->open_count, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&msp_device_words_of(local_index)->open_count,
+                                memory_order_relaxed) != 0;
 }
 
 /* ---- tables ---- */
 
 /* The words of barriers, in the control memory, which all PEs of the host map. */
-static shmemx_device_segment_t entry_of_words(void)
+static shmemx_device_segment_t entry_of_words(bool is_reached)
 {
     const size_t slot_bytes = sizeof(struct msp_control_offsets);
 
     return (shmemx_device_segment_t){
-        .base         = (uintptr_t)words_of(msp_job.local_index),
+        .base         = (uintptr_t)msp_device_words_of(msp_job.local_index),
         .size_bytes   = sizeof(struct msp_device_words),
         .to_window    = 0 - ((uint64_t)msp_job.local_index * slot_bytes),
         .stride_bytes = slot_bytes,
-        .reach_own    = 1,
-        .reach_others = 1,
+        .reach_own    = is_reached,
+        .reach_others = is_reached,
         .has_atomics  = 1, /* words are stored and loaded alone */
         .number       = MSP_SEGMENT_CONTROL,
     };
@@ -82,7 +82,7 @@ static void fill_segments(shmemx_device_view_t *view, const struct msp_device_re
     if (msp_segments[MSP_SEGMENT_DATA].size_bytes != 0) {
         msp_device_reach_segment(reach, MSP_SEGMENT_DATA, entry++);
     }
-    *entry++ = entry_of_words();
+    *entry++ = entry_of_words(reach->way != MSP_DEVICE_APART);
     view->segment_count =
         (uint32_t)(entry - (shmemx_device_segment_t *)(void *)((char *)view + view->segments_at));
 }
@@ -91,15 +91,20 @@ static void fill_segments(shmemx_device_view_t *view, const struct msp_device_re
 static memspan_status_t reach_control(const struct msp_device_reach *reach,
                                       shmemx_device_view_t *view, size_t size_bytes)
 {
-    memspan_status_t status = msp_device_reach_pages(reach, view, size_bytes);
+    memspan_status_t status;
     int i;
 
+    if (reach->way == MSP_DEVICE_APART) { /* the view is its memory, the rest requests */
+        return MEMSPAN_OK;
+    }
+    status = msp_device_reach_pages(reach, view, size_bytes);
     if (status == MEMSPAN_OK) {
         status = msp_device_reach_pages(reach, msp_doorbells.by_index,
                                         (size_t)msp_job.local_count * sizeof(struct msp_doorbell));
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < msp_job.local_count); i++) {
-        status = msp_device_reach_pages(reach, words_of(i), sizeof(struct msp_device_words));
+        status =
+            msp_device_reach_pages(reach, msp_device_words_of(i), sizeof(struct msp_device_words));
     }
     return status;
 }
@@ -142,16 +147,19 @@ static size_t aligned(size_t size_bytes)
 
 static void fill_view(shmemx_device_view_t *view, const struct msp_device *device)
 {
-    view->version               = SHMEMX_DEVICE_VIEW_VERSION;
-    view->device                = device->reach.number;
-    view->my_pe                 = msp_job.pe;
-    view->n_pes                 = msp_job.pe_count;
-    view->queue_count           = MSP_DEVICE_QUEUES;
-    view->queue_bytes           = queue_bytes();
-    view->barrier               = (uintptr_t)words_of(msp_job.local_index)->barrier;
-    view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
-    view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
-    if (!device->reach.by_import) { /* its kernels run in this process */
+    view->version     = SHMEMX_DEVICE_VIEW_VERSION;
+    view->device      = device->reach.number;
+    view->my_pe       = msp_job.pe;
+    view->n_pes       = msp_job.pe_count;
+    view->queue_count = MSP_DEVICE_QUEUES;
+    view->queue_bytes = queue_bytes();
+    view->barrier     = (uintptr_t)msp_device_words_of(msp_job.local_index)->barrier;
+    view->is_apart    = (device->reach.way == MSP_DEVICE_APART);
+    if (view->is_apart == 0) {
+        view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
+        view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
+    }
+    if (device->reach.runs_here) {
         view->serve  = (uintptr_t)msp_device_serve;
         view->server = (uintptr_t)device;
     }
@@ -159,19 +167,34 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
     fill_queues(view);
 }
 
+/* Zeros that the device loads and stores, or will after an import. */
+static shmemx_device_view_t *allocate(const struct msp_device_reach *reach, size_t size_bytes)
+{
+    memspan_space_h space;
+    void *block = NULL;
+
+    if (reach->way != MSP_DEVICE_APART) {
+        block = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return (block != MAP_FAILED) ? block : NULL;
+    }
+    if (msp_device_memory_space(reach->number, reach->kind, &space) == MEMSPAN_OK) {
+        block = msp_device_memory_alloc(space, size_bytes, false);
+    }
+    return (block != NULL) ? memset(block, 0, size_bytes) : NULL;
+}
+
 static memspan_status_t make_view(struct msp_device *device)
 {
     const size_t segments_at = aligned(sizeof(shmemx_device_view_t));
     const size_t addresses_at =
         segments_at + aligned(MSP_SEGMENT_MAX * sizeof(shmemx_device_segment_t));
-    const size_t places_at = addresses_at + aligned(address_bytes());
-    const size_t queues_at = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
-    const size_t size      = queues_at + (MSP_DEVICE_QUEUES * queue_bytes());
-    shmemx_device_view_t *view =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t places_at     = addresses_at + aligned(address_bytes());
+    const size_t queues_at     = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
+    const size_t size          = queues_at + (MSP_DEVICE_QUEUES * queue_bytes());
+    shmemx_device_view_t *view = allocate(&device->reach, size);
     memspan_status_t status;
 
-    if (view == MAP_FAILED) {
+    if (view == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a view of %zu bytes", size);
     }
     view->segments_at  = segments_at;
@@ -188,33 +211,6 @@ static memspan_status_t make_view(struct msp_device *device)
 }
 
 /* ---- open and close ---- */
-
-static void print(const struct msp_device *device)
-{
-    const shmemx_device_view_t *view     = device->view;
-    const shmemx_device_segment_t *entry = (const void *)((const char *)view + view->segments_at);
-    uint32_t i;
-
-    if ((msp_job.pe != 0) || !msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
-        return;
-    }
-    printf("device %d, in kernels: %d PEs of other hosts, and the memory below, by %d queues of "
-           "%d requests\n",
-           device->reach.number, msp_job.pe_count - msp_job.local_count, MSP_DEVICE_QUEUES,
-           MSP_DEVICE_CELLS);
-    for (i = 0; i + 1 < view->segment_count; i++, entry++) { /* the last one is the library's */
-        bool others   = (entry->reach_others != 0) || (entry->addresses_at != 0);
-        int partition = msp_segments[entry->number].partition;
-
-        printf("device %d, in kernels: %s %d: its own %s, that of %d PEs of this host %s%s\n",
-               device->reach.number, (partition >= 0) ? "partition" : "memory",
-               (partition >= 0) ? partition : (int)entry->number,
-               (entry->reach_own != 0) ? "by loads and stores" : "by requests",
-               msp_job.local_count - 1, others ? "by loads and stores" : "by requests",
-               (entry->has_atomics != 0) ? "" : "; atomic updates by requests");
-    }
-    fflush(stdout);
-}
 
 static struct msp_device *find(const shmemx_device_view_t *view)
 {
@@ -261,7 +257,11 @@ static void drop_view(struct msp_device *device)
     __atomic_store_n(&device->view, NULL, __ATOMIC_RELEASE);
     if (view != NULL) {
         msp_device_reach_release(any_is_open() ? (void *)view : NULL);
-        munmap(view, device->size_bytes);
+        if (device->reach.way == MSP_DEVICE_APART) {
+            (void)memspan_free(view);
+        } else {
+            munmap(view, device->size_bytes);
+        }
     }
 }
 
@@ -287,9 +287,9 @@ static memspan_status_t open_locked(int number, const shmemx_device_view_t **vie
         drop_view(device);
         return status;
     }
-    atomic_fetch_add(&words_of(msp_job.local_index)->open_count, 1);
+    atomic_fetch_add(&msp_device_words_of(msp_job.local_index)->open_count, 1);
     *view_p = device->view;
-    print(device);
+    msp_device_reach_print(device);
     return MEMSPAN_OK;
 }
 
@@ -306,7 +306,7 @@ memspan_status_t msp_device_open(int number, const shmemx_device_view_t **view_p
 static void close_locked(struct msp_device *device)
 {
     msp_device_service_stop(device);
-    atomic_fetch_sub(&words_of(msp_job.local_index)->open_count, 1);
+    atomic_fetch_sub(&msp_device_words_of(msp_job.local_index)->open_count, 1);
     drop_view(device);
 }
 

@@ -254,6 +254,11 @@ shmem)
     expect_jq '.transports[2] | .name == "ofi" and (.available | not) and .path == null and (.why | length > 20)'
     expect_jq '.transports[3] | .name == "tcp" and .available'
     expect_jq '(.transports[1] | .available and (.path | endswith(", tcp") | not)) != .transports[3].chosen'
+    # Kernels that call OpenSHMEM: the host, and a device whose driver imports pages of the host.
+    run_with MEMSPAN_DEVICES=emu:1 --json --shmem && expect_code 0 && expect_schema
+    expect_jq '.kernel_reach[0] | .device == -1 and .own == "load/store" and .peers == "load/store"'
+    expect_jq '.kernel_reach[1] | .available and .own == "load/store" and .peers == "load/store"'
+    expect_jq '.kernel_reach[1] | .other_hosts == "request" and (.why | contains("emu: host pages are mapped"))'
     run_with MEMSPAN_SHMEM_TRANSPORT=smp,none --shmem && expect_code 2 && expect_err 'there is no such transport'
     # Variables of OpenSHMEM, and those that look like one.
     misspelt='environment: SHMEM_SYMETRIC_SIZE is no variable of Memspan; perhaps SHMEM_SYMMETRIC_SIZE\?'

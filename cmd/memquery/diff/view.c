@@ -197,6 +197,11 @@ static enum identity identify_partition(struct element *element)
     return identify_number(element, "id", "");
 }
 
+static enum identity identify_kernels(struct element *element)
+{
+    return identify_number(element, "device", "");
+}
+
 /* Append the label of the device in @p key. */
 static enum identity add_label(struct element *element, const char *key, const char *before)
 {
@@ -309,6 +314,7 @@ static const struct list {
     {"variables", 1, "variable", " name help form ", identify_name},
     {"partitions", 1, "partition", " id ", identify_partition},
     {"transports", 1, "transport", " name ", identify_name},
+    {"kernel_reach", 1, "kernels of", " device ", identify_kernels},
     {"warnings", 1, "warning", "", identify_text},
     {"problems", 1, "problem", "", identify_text},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shmem.c: --shmem, the symmetric partitions that an OpenSHMEM program would get here with this
- * environment, its peers' access to them, and the transports that would reach the peers.
+ * environment, its peers' access to them, the transports that would reach the peers, and how
+ * kernels reach them.
  *
  * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
@@ -15,6 +16,7 @@ static const char library_name[]  = "libmemspan-shmem.so.0";
 struct library {
     int (*partition_plan)(int index, shmemx_partition_info_t *info);
     int (*transport_plan)(int index, shmemx_transport_info_t *info);
+    int (*device_plan)(int index, shmemx_device_info_t *info);
 };
 
 static const char *kind_word(shmemx_kind_t kind)
@@ -186,6 +188,31 @@ static const struct field transport_fields[] = {
 };
 static const struct field_list transport_list = FIELD_LIST(transport_fields);
 
+/* ---- kernels of one device ---- */
+
+static const char no_view[] = "they cannot call OpenSHMEM";
+
+#define DEVICE(name) FIELD_AT(shmemx_device_info_t, name)
+
+FIELD_READ(read_device)
+{
+    const shmemx_device_info_t *info = record->row;
+
+    value->number = info->device;
+    value->shown  = (info->device == MEMSPAN_HOST) ? "h" : NULL;
+}
+
+static const struct field device_fields[] = {
+    FIELD("device", INT, 1, "KERNELS OF", FIELD_BY(read_device), NULL),
+    FIELD("name", TEXT, 2, "NAME", DEVICE(name), NULL),
+    FIELD("available", BOOL, 0, NULL, DEVICE(is_available), NULL),
+    FIELD("own", TEXT, 3, "OWN MEMORY", DEVICE(own), no_view),
+    FIELD("peers", TEXT, 4, "PEERS", DEVICE(peers), no_view),
+    FIELD("other_hosts", TEXT, 5, "OTHER HOSTS", DEVICE(others), no_view),
+    FIELD("why", TEXT, 6, "WHY", DEVICE(why), NULL),
+};
+static const struct field_list device_list = FIELD_LIST(device_fields);
+
 /* ---- all of them ---- */
 
 static bool open_library(struct library *library_p)
@@ -198,7 +225,9 @@ static bool open_library(struct library *library_p)
     }
     *(void **)&library_p->partition_plan = dlsym(handle, "shmemx_partition_plan");
     *(void **)&library_p->transport_plan = dlsym(handle, "shmemx_transport_plan");
-    if ((library_p->partition_plan == NULL) || (library_p->transport_plan == NULL)) {
+    *(void **)&library_p->device_plan    = dlsym(handle, "shmemx_device_plan");
+    if ((library_p->partition_plan == NULL) || (library_p->transport_plan == NULL) ||
+        (library_p->device_plan == NULL)) {
         cli_complain("--shmem: %s is of another version", library_name);
         return false;
     }
@@ -281,6 +310,19 @@ static int add_transports(const struct library *library, struct rows *rows)
     }
 }
 
+static int add_devices(const struct library *library, struct rows *rows)
+{
+    for (int index = 0;; index++) {
+        shmemx_device_info_t info = {.struct_size = sizeof(info)};
+        int status                = library->device_plan(index, &info);
+
+        if (status != MEMSPAN_OK) {
+            return finish_calls(status);
+        }
+        rows_add(rows, &info);
+    }
+}
+
 /* The problems of its variables: to @p out, or, where that is NULL, as a list. */
 static json_t *print_problems(FILE *out)
 {
@@ -304,17 +346,19 @@ static json_t *print_problems(FILE *out)
 }
 
 static void finish(const struct request *request, struct rows *partitions, struct rows *transports,
-                   FILE *out)
+                   struct rows *devices, FILE *out)
 {
     if (request->options->format == FORMAT_JSON) {
         json_t *document = json_document();
 
         json_put(document, "partitions", partitions->objects);
         json_put(document, "transports", transports->objects);
+        json_put(document, "kernel_reach", devices->objects);
         json_put(document, "problems", print_problems(NULL));
         json_finish(document, out);
         cli_table_free(&partitions->table);
         cli_table_free(&transports->table);
+        cli_table_free(&devices->table);
         return;
     }
     json_decref(print_problems(out));
@@ -327,9 +371,14 @@ static void finish(const struct request *request, struct rows *partitions, struc
     cli_table_close(&transports->table, out);
     fprintf(out, "\nTRANSPORT that a job would use: *  PUTS and ATOMICS of the service are "
                  "executed by the PE that owns the memory\n"
-                 "DEVICE MEMORY that the network does not register is staged on the host\n");
+                 "DEVICE MEMORY that the network does not register is staged on the host\n\n");
+    cli_table_close(&devices->table, out);
+    fprintf(out, "\nKERNELS that call OpenSHMEM: load/store where the host maps the memory, else a "
+                 "request, which a thread of the host executes; partitions: load/store in those of "
+                 "the device\n");
     json_decref(partitions->objects);
     json_decref(transports->objects);
+    json_decref(devices->objects);
 }
 
 int report_shmem(const struct request *request, FILE *out)
@@ -337,17 +386,23 @@ int report_shmem(const struct request *request, FILE *out)
     struct library library;
     struct rows partitions;
     struct rows transports;
+    struct rows devices;
     int partition_code;
-    int transport_code;
+    int code = EXIT_YES;
 
     if (!open_library(&library)) {
         return EXIT_ABSENT;
     }
     rows_open(&partitions, &partition_list);
     rows_open(&transports, &transport_list);
+    rows_open(&devices, &device_list);
     partition_code = add_partitions(&library, &partitions);
-    transport_code =
-        (partition_code == EXIT_USAGE) ? EXIT_YES : add_transports(&library, &transports);
-    finish(request, &partitions, &transports, out);
-    return (transport_code != EXIT_YES) ? transport_code : partition_code;
+    if (partition_code != EXIT_USAGE) {
+        code = add_transports(&library, &transports);
+    }
+    if ((partition_code != EXIT_USAGE) && (code == EXIT_YES)) {
+        code = add_devices(&library, &devices);
+    }
+    finish(request, &partitions, &transports, &devices, out);
+    return (code != EXIT_YES) ? code : partition_code;
 }

@@ -216,6 +216,20 @@ static void later_space(void)
     CHECK(shmemx_space_destroy(space) == 0, "the space stays");
 }
 
+static void plan(void)
+{
+    shmemx_device_info_t info = {.struct_size = sizeof info};
+
+    CHECK(shmemx_device_plan(0, &info) == 0, "%s", memspan_error_text());
+    CHECK((info.device == MEMSPAN_HOST) && (info.is_available == 1), "%d", info.device);
+    CHECK((strcmp(info.own, "load/store") == 0) && (strcmp(info.others, "request") == 0), "%s",
+          info.own);
+    CHECK(shmemx_device_plan(99, &info) == MEMSPAN_ERR_NOT_FOUND, "device 98 is there");
+    CHECK(shmemx_device_plan(0, NULL) == MEMSPAN_ERR_INVALID, "NULL");
+    info.struct_size = 0;
+    CHECK(shmemx_device_plan(0, &info) == MEMSPAN_ERR_INVALID, "no struct_size");
+}
+
 /* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
  * of a GPU. */
 int main(int argc, char **argv)
@@ -236,6 +250,7 @@ int main(int argc, char **argv)
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
     }
+    plan();
     put_and_get();
     groups();
     atomics();
