@@ -336,6 +336,16 @@ static void *hand_out_other(struct msp_allocator *a, struct msp_queue *q, struct
     return address;
 }
 
+/* A backend that checks compares the order of its work. */
+static void note_allocated(const struct msp_queue *q, const void *address, size_t size_bytes)
+{
+    const struct msp_device *d = q->device;
+
+    if (d->table->queue_allocated != NULL) {
+        (void)d->table->queue_allocated(d->state, d->ordinal, q->native, address, size_bytes);
+    }
+}
+
 /* Steps 2 to 4. The queue is entered, not locked. */
 static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
 {
@@ -364,6 +374,7 @@ static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const s
         msp_lock(&q->lock);
         q->counts.allocated_count++;
         msp_unlock(&q->lock);
+        note_allocated(q, address, want->size_bytes);
     }
     return address;
 }
@@ -433,25 +444,33 @@ static inline bool keep(struct msp_queue *q, void *pointer, struct msp_kept_char
     return r != NULL;
 }
 
-static bool starts_block(const void *pointer)
+/* The device's backend waits and checks in queue_freed(). */
+static bool is_checked_by(const struct msp_device *d, const struct msp_block_view *view)
 {
-    struct msp_block_view view;
-
-    return msp_queue_find_block(pointer, &view);
+    return (d->table->queue_freed != NULL) &&
+           (view->chunk->provider->spec.device->table == d->table);
 }
 
 /* What a queue does not keep is freed when its work is complete. The queue is entered. */
 static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool *waited_p)
 {
-    memspan_status_t status = MEMSPAN_OK;
+    const struct msp_device *d = q->device;
+    memspan_status_t status    = MEMSPAN_OK;
+    struct msp_block_view view;
 
-    if (!q->is_immediate && starts_block(pointer)) {
+    if (q->is_immediate || !msp_queue_find_block(pointer, &view)) {
+        return memspan_free(pointer); /* an error of the address is that call's */
+    }
+    if (d->table->queue_freed != NULL) {
+        status = d->table->queue_freed(d->state, d->ordinal, q->native, pointer,
+                                       view.owner.requested_bytes);
+    }
+    if (!is_checked_by(d, &view)) {
         msp_queue_lock_edges();
         status    = msp_queue_finish(q, true);
         *waited_p = true;
         msp_queue_unlock_edges();
     }
-    /* An error of the address is memspan_free()'s. */
     return (status == MEMSPAN_OK) ? memspan_free(pointer) : status;
 }
 

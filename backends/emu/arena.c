@@ -266,6 +266,7 @@ struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, s
     block->imported     = false;
     block->granules     = 0;
     block->caller_count = 0;
+    block->access_count = 0;
     atomic_store(&block->busy, 0);
     atomic_store(&block->given, 0);
     atomic_store(&block->state, EMU_BLOCK_LIVE);

@@ -87,8 +87,12 @@ static void emu_close(void *state)
         }
         emu_arena_unmap(emu);
     }
+    for (i = 0; i < emu->device_count; i++) {
+        emu_queues_free(&emu->devices[i]);
+    }
     while ((block = emu->records) != NULL) {
         emu->records = block->older;
+        free(block->accesses);
         free(block);
     }
     free(emu);
@@ -138,11 +142,15 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
     status = emu_count_parse(emu, services->option("MEMSPAN_DEVICES"), &count);
     for (i = 0; i < count; i++) {
         emu->devices[i] = (struct emu_device){.emu = emu, .ordinal = i, .doorbell = -1};
+        emu_queue_set_up(&emu->devices[i].own, &emu->devices[i]);
         pthread_mutex_init(&emu->devices[i].lock, NULL);
     }
     emu->device_count = count;
     if (status == MEMSPAN_OK) {
         status = emu_peers_parse(emu, services->option("MEMSPAN_EMU_PEERS"));
+    }
+    if (status == MEMSPAN_OK) {
+        status = emu_queues_parse(emu, services->option("MEMSPAN_EMU_QUEUES"));
     }
     if (status == MEMSPAN_OK) {
         status = start(emu);
@@ -181,6 +189,8 @@ static const memspan_backend_option_t options[] = {
      "emulated devices that reach each other's memory (A-B), or one that of another (A>B)"},
     {"MEMSPAN_EMU_OFFLOAD", MEMSPAN_OPTION_CHOICE, "off|on", "on",
      "emulated devices stand in for the OpenMP runtime's, where these are the host's processors"},
+    {"MEMSPAN_EMU_QUEUES", MEMSPAN_OPTION_TEXT, "in_order|late[:SEED]", "in_order",
+     "whether queues of emulated devices run late, in an order of a seed"},
 };
 
 extern const memspan_backend_t msp_backend_emu;
@@ -215,6 +225,8 @@ const memspan_backend_t msp_backend_emu = {
     .event_wait       = emu_event_wait,
     .event_done       = emu_event_done,
     .event_destroy    = emu_event_destroy,
+    .queue_allocated  = emu_queue_allocated,
+    .queue_freed      = emu_queue_freed,
     .options          = options,
     .option_count     = sizeof(options) / sizeof(options[0]),
 };

@@ -53,14 +53,43 @@ struct emu_block {
     struct emu_block *older;        /* of all records */
     void *callers[EMU_CALLERS_MAX]; /* the call stack of its allocation, the innermost first */
     int caller_count;
+    struct emu_access *accesses; /* order.c */
+    size_t access_count;
+    size_t access_room;
 };
 
-/* Commands of all queues are done in the order in which they were submitted. */
+/* Queues with a place in clocks; work of others is not checked. */
+enum { EMU_CLOCKS = 1024 + EMU_DEVICES_MAX, EMU_NO_CLOCK = EMU_CLOCKS };
+
+/* A vector clock: operations of each queue that precede. */
+struct emu_clock {
+    uint64_t at[EMU_CLOCKS];
+};
+
+/* Commands in the ring are done in the order in which they were submitted. Records are kept for the
+ * queues that are created later, since events name them; the counts below grow over all lives. */
 struct emu_queue {
     struct emu_queue *next;
+    struct emu_device *device;
     uint64_t submitted; /* the device's count after the last command of this queue */
     uint64_t launched;  /* the same of its last launch */
     uint64_t waited;    /* up to there it was waited for */
+    unsigned number;    /* for reports; 0: the device's own */
+    uint32_t index;     /* in clocks */
+    struct emu_clock *clock;
+    struct emu_pending *first; /* late.c: commands that are not in the ring yet */
+    struct emu_pending **last;
+    uint64_t added;
+    uint64_t taken; /* of those, the first */
+    unsigned launches_pending;
+};
+
+struct emu_event {
+    struct emu_device *device;
+    uint64_t number; /* the work is complete when the device has done that many */
+    struct emu_queue *queue;
+    uint64_t position; /* and when the queue has given it that many; 0: they are submitted */
+    struct emu_clock *clock;
 };
 
 struct emu_device {
@@ -76,6 +105,7 @@ struct emu_device {
     uint64_t host_used_bytes;
     struct emu_queue own;
     struct emu_queue *queues; /* others */
+    struct emu_queue *spare_queues;
     pthread_mutex_t lock;
     atomic_bool lost;
     char lost_text[320]; /* written before `lost` */
@@ -99,7 +129,12 @@ struct emu {
     pthread_mutex_t import_lock;
     struct emu_import *imports; /* under import_lock */
     struct msp_region_watcher watcher;
-    atomic_bool unwaited; /* some block is given to a region that was not waited for */
+    atomic_bool unwaited;  /* some block is given to a region that was not waited for */
+    struct emu_clock host; /* operations of queues that the host has waited for */
+    uint32_t clock_count;
+    unsigned queue_count; /* that were created */
+    bool is_late;
+    uint64_t random; /* the state of late queues */
     struct emu_device devices[EMU_DEVICES_MAX];
 };
 
@@ -122,6 +157,8 @@ memspan_status_t emu_system_error(const struct emu *emu, const char *call, const
 memspan_status_t emu_count_parse(const struct emu *emu, const char *text, int *count_p);
 /* MEMSPAN_EMU_PEERS: sets emu_device::reaches. */
 memspan_status_t emu_peers_parse(struct emu *emu, const char *text);
+/* MEMSPAN_EMU_QUEUES: sets emu::is_late and emu::random. */
+memspan_status_t emu_queues_parse(struct emu *emu, const char *text);
 
 /* arena.c: addresses. */
 
@@ -221,6 +258,9 @@ memspan_status_t emu_launch(void *state, int ordinal, void *queue,
 memspan_status_t emu_synchronize(void *state, int ordinal, void *queue);
 memspan_status_t emu_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t emu_queue_destroy(void *state, int ordinal, void *queue);
+void emu_queue_set_up(struct emu_queue *queue, struct emu_device *device);
+/* The records of all queues. */
+void emu_queues_free(struct emu_device *device);
 /* @p queue, or the device's own for NULL. */
 struct emu_queue *emu_queue_get(struct emu_device *device, void *queue);
 
@@ -230,6 +270,41 @@ memspan_status_t emu_event_record(void *state, int ordinal, void *queue, void **
 memspan_status_t emu_event_wait(void *state, int ordinal, void *queue, void *event);
 memspan_status_t emu_event_done(void *state, int ordinal, void *event, int *done_p);
 memspan_status_t emu_event_destroy(void *state, int ordinal, void *event);
+
+/* late.c: queues that run late, in an order of a seed. Lock held. */
+
+/* At the end of the queue. Copies and fills @p by_host are done by the thread that runs them. */
+memspan_status_t emu_late_add(struct emu_queue *queue, const struct emu_command *command,
+                              bool by_host);
+memspan_status_t emu_late_wait(struct emu_queue *queue, struct emu_queue *awaited,
+                               uint64_t position);
+/* The next commands of any queue, at random. */
+void emu_late_run_some(struct emu *emu);
+/* All commands of a queue, or of a device, and what they wait for. */
+void emu_late_run(struct emu_queue *queue);
+void emu_late_run_device(struct emu_device *device);
+/* Forget what is pending: the device is gone. */
+void emu_late_drop(struct emu_queue *queue);
+/* In the program's memory, or through the window. */
+void emu_do_by_host(const struct emu *emu, const struct emu_command *command);
+
+/* order.c: whether work uses memory between its allocation and its free. Lock held, but for the
+ * members of the table. */
+
+void emu_clock_open(struct emu_queue *queue);
+void emu_clock_join(struct emu_clock *clock, const struct emu_clock *other);
+/* What later work of the queue follows, or (own queue) that of all queues of its device. */
+void emu_clock_read(const struct emu_queue *queue, struct emu_clock *clock_p);
+/* Another operation of the queue uses the memory; size_bytes 0: of any size. @p is_new: the first
+ * memory of that operation. */
+void emu_order_use(struct emu *emu, struct emu_queue *queue, const void *address, size_t size_bytes,
+                   const char *what, bool is_new);
+/* The host frees the block. */
+void emu_order_free(struct emu *emu, struct emu_block *block);
+memspan_status_t emu_queue_allocated(void *state, int ordinal, void *queue, const void *address,
+                                     size_t size_bytes);
+memspan_status_t emu_queue_freed(void *state, int ordinal, void *queue, const void *address,
+                                 size_t size_bytes);
 
 /* import.c: host pages. */
 
@@ -259,6 +334,9 @@ void emu_fault_unwatch(struct emu *emu);
 /* symbol.c: "name+0x1c at file.c:3" or "name+0x1c of program" for an address of code, from a signal
  * handler. Returns @p buffer. */
 const char *emu_symbol_text(char *buffer, size_t size, uintptr_t pc);
+/* A line "LABEL symbol" for each caller outside the library. Not from a signal handler. */
+struct emu_writer;
+void emu_write_callers(struct emu_writer *w, const char *label, void *const *callers, int count);
 
 /* write.c: text from a signal handler. */
 

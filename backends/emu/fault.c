@@ -94,26 +94,13 @@ static const struct emu_block *find_near(const struct emu *emu, const void *addr
 static void tell_callers(const struct emu *emu, const void *address, bool shares)
 {
     const struct emu_block *block = find_near(emu, address);
-    const char *what              = shares ? "  taken by    " : "  allocated by";
-    bool inside                   = true;
-    Dl_info own;
-    Dl_info caller;
-    int i;
+    char text[EMU_CALLERS_MAX * 320];
+    struct emu_writer w = {text, sizeof(text), 0};
 
-    if ((block == NULL) || (dladdr((const void *)(uintptr_t)tell_callers, &own) == 0)) {
-        return;
-    }
-    for (i = 0; i < block->caller_count; i++) {
-        char place[256];
-        char line[320];
-
-        inside = inside && (dladdr(block->callers[i], &caller) != 0) &&
-                 (caller.dli_fbase == own.dli_fbase);
-        if (!inside) {
-            /* A return address may be the next function's first byte. */
-            (void)emu_symbol_text(place, sizeof(place), (uintptr_t)block->callers[i] - 1);
-            say(line, (size_t)snprintf(line, sizeof(line), "%s %s\n", what, place));
-        }
+    if (block != NULL) {
+        emu_write_callers(&w, shares ? "  taken by    " : "  allocated by", block->callers,
+                          block->caller_count);
+        say(text, w.used);
     }
 }
 

@@ -283,6 +283,9 @@ memspan_status_t emu_free(void *state, int ordinal, const memspan_block_t *given
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "%p is no block of emu%d", given->address,
                           ordinal);
     }
+    pthread_mutex_lock(&emu->lock);
+    emu_order_free(emu, block);
+    pthread_mutex_unlock(&emu->lock);
     status = give_back(emu, block);
     return atomic_load(&device->lost) ? MEMSPAN_OK : status;
 }

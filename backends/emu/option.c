@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* option.c: MEMSPAN_DEVICES=emu:N and MEMSPAN_EMU_PEERS. */
+/* option.c: MEMSPAN_DEVICES=emu:N, MEMSPAN_EMU_PEERS and MEMSPAN_EMU_QUEUES. */
 
 #include "core/base/option.h"
 #include "backends/emu/emu.h"
@@ -82,5 +82,21 @@ memspan_status_t emu_peers_parse(struct emu *emu, const char *text)
         }
         text += length + ((text[length] == ',') ? 1 : 0);
     }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t emu_queues_parse(struct emu *emu, const char *text)
+{
+    int seed = 1;
+
+    emu->is_late = (strncmp(text, "late", 4) == 0);
+    if ((strcmp(text, "in_order") != 0) && (strcmp(text, "late") != 0) &&
+        (!emu->is_late || (text[4] != ':') ||
+         !msp_text_to_int(text + 5, strlen(text + 5), &seed))) {
+        emu->is_late = false;
+        return emu->services->option_refuse("MEMSPAN_EMU_QUEUES",
+                                            "\"%.32s\" is not in_order, late or late:SEED", text);
+    }
+    emu->random = (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     return MEMSPAN_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/elf.h"
+#include <dlfcn.h>
 #include <string.h>
 
 /* "FUNCTION+0x1c at FILE:LINE", or a part of that. */
@@ -62,4 +63,29 @@ const char *emu_symbol_text(char *buffer, size_t size, uintptr_t pc)
         emu_write_text(&w, "code of no file");
     }
     return buffer;
+}
+
+void emu_write_callers(struct emu_writer *w, const char *label, void *const *callers, int count)
+{
+    bool inside = true;
+    Dl_info own;
+    Dl_info caller;
+    int i;
+
+    if (dladdr((const void *)(uintptr_t)emu_write_callers, &own) == 0) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        char place[256];
+
+        inside =
+            inside && (dladdr(callers[i], &caller) != 0) && (caller.dli_fbase == own.dli_fbase);
+        if (!inside) {
+            emu_write_text(w, label);
+            emu_write_text(w, " ");
+            /* A return address may be the next function's first byte. */
+            emu_write_text(w, emu_symbol_text(place, sizeof(place), (uintptr_t)callers[i] - 1));
+            emu_write_text(w, "\n");
+        }
+    }
 }

@@ -113,6 +113,9 @@ void emu_region_begin(void *state, int ordinal)
     if (emu_enter_lost(state, ordinal, &device) != MEMSPAN_OK) {
         return; /* a forked child: its own accesses are explained */
     }
+    pthread_mutex_lock(&emu->lock);
+    emu_late_run_device(device);
+    pthread_mutex_unlock(&emu->lock);
     (void)emu_process_wait(device, atomic_load(&device->control->ring.submitted));
     pthread_mutex_lock(&emu->lock);
     device->regions++;

@@ -6,14 +6,21 @@
  * earlier work. */
 
 #include "backends/emu/emu.h"
-#include <string.h>
 
+/* Copies and fills @p by_host are done here when the queue runs late, else by the caller. */
 static memspan_status_t submit(struct emu_device *device, struct emu_queue *queue,
-                               const struct emu_command *command)
+                               const struct emu_command *command, bool by_host)
 {
     uint64_t number;
-    memspan_status_t status = emu_process_submit(device, command, &number);
+    memspan_status_t status;
 
+    if (device->emu->is_late) {
+        return emu_late_add(queue, command, by_host);
+    }
+    if (by_host) {
+        return MEMSPAN_OK;
+    }
+    status = emu_process_submit(device, command, &number);
     if ((status == MEMSPAN_OK) && (queue->submitted < number)) {
         queue->submitted = number;
     }
@@ -51,6 +58,18 @@ static void wait_for_home(struct emu *emu, int ordinal, const void *address)
     }
 }
 
+/* A copy or fill of the calling thread, after the queue's earlier work. */
+static memspan_status_t do_after(struct emu_device *device, uint64_t earlier,
+                                 const struct emu_command *command)
+{
+    memspan_status_t status = emu_process_wait(device, earlier);
+
+    if (status == MEMSPAN_OK) {
+        emu_do_by_host(device->emu, command);
+    }
+    return status;
+}
+
 memspan_status_t emu_copy(void *state, int ordinal, void *opaque, void *to, const void *from,
                           size_t size_bytes)
 {
@@ -58,8 +77,10 @@ memspan_status_t emu_copy(void *state, int ordinal, void *opaque, void *to, cons
     struct emu_device *device;
     struct emu_queue *queue;
     struct emu_block *blocks[2];
+    const struct emu_command command = {
+        .op = EMU_OP_COPY, .count = size_bytes, .x = (uintptr_t)from, .z = (uintptr_t)to};
     uint64_t earlier;
-    bool by_device;
+    bool by_host            = false;
     memspan_status_t status = emu_enter(state, ordinal, &device);
 
     if ((status != MEMSPAN_OK) || (size_bytes == 0)) {
@@ -68,29 +89,22 @@ memspan_status_t emu_copy(void *state, int ordinal, void *opaque, void *to, cons
     wait_for_home(emu, ordinal, to);
     wait_for_home(emu, ordinal, from);
     pthread_mutex_lock(&emu->lock);
-    queue  = emu_queue_get(device, opaque);
+    queue = emu_queue_get(device, opaque);
+    emu_order_use(emu, queue, to, size_bytes, "a copy", true);
+    emu_order_use(emu, queue, from, size_bytes, "a copy", false);
     status = find_side(emu, to, size_bytes, &blocks[0]);
     if (status == MEMSPAN_OK) {
         status = find_side(emu, from, size_bytes, &blocks[1]);
     }
-    by_device = (status == MEMSPAN_OK) && is_devices_work(device, blocks[0]) &&
-                is_devices_work(device, blocks[1]);
-    if (by_device) {
-        status = submit(
-            device, queue,
-            &(struct emu_command){
-                .op = EMU_OP_COPY, .count = size_bytes, .x = (uintptr_t)from, .z = (uintptr_t)to});
+    if (status == MEMSPAN_OK) {
+        by_host = !is_devices_work(device, blocks[0]) || !is_devices_work(device, blocks[1]);
+        status  = submit(device, queue, &command, by_host);
     }
     earlier = queue->submitted;
     pthread_mutex_unlock(&emu->lock);
-    if (by_device || (status != MEMSPAN_OK)) {
-        return status;
-    }
-    status = emu_process_wait(device, earlier);
-    if (status == MEMSPAN_OK) {
-        memcpy(emu_arena_window(emu, to), emu_arena_window(emu, from), size_bytes);
-    }
-    return status;
+    return (by_host && !emu->is_late && (status == MEMSPAN_OK))
+               ? do_after(device, earlier, &command)
+               : status;
 }
 
 memspan_status_t emu_fill(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
@@ -99,34 +113,29 @@ memspan_status_t emu_fill(void *state, int ordinal, void *opaque, void *to, unsi
     struct emu *emu = state;
     struct emu_device *device;
     struct emu_queue *queue;
-    struct emu_block *block = NULL;
+    struct emu_block *block          = NULL;
+    const struct emu_command command = {
+        .op = EMU_OP_FILL, .kernel = byte, .count = size_bytes, .z = (uintptr_t)to};
     uint64_t earlier;
-    bool by_device;
+    bool by_host            = false;
     memspan_status_t status = emu_enter(state, ordinal, &device);
 
     if ((status != MEMSPAN_OK) || (size_bytes == 0)) {
         return status;
     }
     pthread_mutex_lock(&emu->lock);
-    queue     = emu_queue_get(device, opaque);
-    status    = find_side(emu, to, size_bytes, &block);
-    by_device = (status == MEMSPAN_OK) && is_devices_work(device, block);
-    if (by_device) {
-        status =
-            submit(device, queue,
-                   &(struct emu_command){
-                       .op = EMU_OP_FILL, .kernel = byte, .count = size_bytes, .z = (uintptr_t)to});
+    queue = emu_queue_get(device, opaque);
+    emu_order_use(emu, queue, to, size_bytes, "a fill", true);
+    status = find_side(emu, to, size_bytes, &block);
+    if (status == MEMSPAN_OK) {
+        by_host = !is_devices_work(device, block);
+        status  = submit(device, queue, &command, by_host);
     }
     earlier = queue->submitted;
     pthread_mutex_unlock(&emu->lock);
-    if (by_device || (status != MEMSPAN_OK)) {
-        return status;
-    }
-    status = emu_process_wait(device, earlier);
-    if (status == MEMSPAN_OK) {
-        memset(emu_arena_window(emu, to), byte, size_bytes);
-    }
-    return status;
+    return (by_host && !emu->is_late && (status == MEMSPAN_OK))
+               ? do_after(device, earlier, &command)
+               : status;
 }
 
 memspan_status_t emu_prefetch(void *state, int ordinal, void *queue, const void *pointer,
@@ -206,7 +215,10 @@ memspan_status_t emu_launch(void *state, int ordinal, void *opaque,
         return status;
     }
     pthread_mutex_lock(&emu->lock);
-    queue  = emu_queue_get(device, opaque);
+    queue = emu_queue_get(device, opaque);
+    emu_order_use(emu, queue, call->z, 0, "a kernel", true);
+    emu_order_use(emu, queue, call->x, 0, "a kernel", false);
+    emu_order_use(emu, queue, call->y, 0, "a kernel", false);
     status = emu_managed_close(device, call);
     if (status == MEMSPAN_OK) {
         status = submit(device, queue,
@@ -216,9 +228,10 @@ memspan_status_t emu_launch(void *state, int ordinal, void *opaque,
                                               .a      = call->a,
                                               .x      = (uintptr_t)call->x,
                                               .y      = (uintptr_t)call->y,
-                                              .z      = (uintptr_t)call->z});
+                                              .z      = (uintptr_t)call->z},
+                        false);
     }
-    if (status == MEMSPAN_OK) {
+    if ((status == MEMSPAN_OK) && !emu->is_late) {
         queue->launched = queue->submitted;
     }
     pthread_mutex_unlock(&emu->lock);

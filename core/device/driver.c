@@ -115,6 +115,12 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
       (d->state, ordinal, queue))                                                                  \
     X(queue_release, leave_to_exit, (void *state, int ordinal, void *queue),                       \
       (d->state, ordinal, queue))                                                                  \
+    X(queue_allocated, msp_driver_refuse,                                                          \
+      (void *state, int ordinal, void *queue, const void *address, size_t size_bytes),             \
+      (d->state, ordinal, queue, address, size_bytes))                                             \
+    X(queue_freed, msp_driver_refuse,                                                              \
+      (void *state, int ordinal, void *queue, const void *address, size_t size_bytes),             \
+      (d->state, ordinal, queue, address, size_bytes))                                             \
     X(move, msp_driver_refuse,                                                                     \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))

@@ -322,6 +322,16 @@ typedef struct memspan_backend {
      * for the device. A queue is destroyed when all its holds are released. */
     memspan_status_t (*queue_hold)(void *state, int ordinal, void *queue);
     memspan_status_t (*queue_release)(void *state, int ordinal, void *queue);
+
+    /** Group order; a table may end before it. Of a backend that checks: the places of a block in
+     * the order of @p queue. queue_allocated(): it is for the work that follows on the queue.
+     * queue_freed(): it is freed after the work that is on the queue now. That call waits for this
+     * work; free() or other memory at that address comes after it. The backend ends a program whose
+     * work is not in that order. */
+    memspan_status_t (*queue_allocated)(void *state, int ordinal, void *queue, const void *address,
+                                        size_t size_bytes);
+    memspan_status_t (*queue_freed)(void *state, int ordinal, void *queue, const void *address,
+                                    size_t size_bytes);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */
