@@ -151,7 +151,7 @@ static struct msp_queue *take_record(void)
 
 /* ---- order ---- */
 
-uint64_t msp_queue_now_ns(void)
+static uint64_t now_ns(void)
 {
     struct timespec now;
 
@@ -238,14 +238,32 @@ static memspan_status_t finish(struct msp_queue *q, bool is_alive)
     return status;
 }
 
-memspan_status_t msp_queue_finish(struct msp_queue *q, bool is_alive)
+static void count_wait(struct msp_queue *q, enum msp_wait_reason reason, uint64_t begin_ns)
 {
-    uint64_t begin_ns       = msp_queue_now_ns();
-    memspan_status_t status = finish(q, is_alive);
+    uint64_t duration_ns = now_ns() - begin_ns;
 
     msp_lock(&q->lock);
-    q->counts.waited_ns += msp_queue_now_ns() - begin_ns;
+    q->counts.waited_ns += duration_ns;
     msp_unlock(&q->lock);
+    msp_waits_note(reason, duration_ns);
+}
+
+memspan_status_t msp_queue_finish(struct msp_queue *q, bool is_alive, enum msp_wait_reason reason)
+{
+    uint64_t begin_ns       = now_ns();
+    memspan_status_t status = finish(q, is_alive);
+
+    count_wait(q, reason, begin_ns);
+    return status;
+}
+
+memspan_status_t msp_queue_synchronize(struct msp_queue *q, enum msp_wait_reason reason)
+{
+    const struct msp_device *d = q->device;
+    uint64_t begin_ns          = now_ns();
+    memspan_status_t status    = d->table->synchronize(d->state, d->ordinal, q->native);
+
+    count_wait(q, reason, begin_ns);
     return status;
 }
 
@@ -268,7 +286,7 @@ static void note_seen(struct msp_queue *q, const struct msp_queue *other, bool i
 }
 
 memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, bool is_alive,
-                                 bool *waited_p)
+                                 enum msp_wait_reason reason, bool *waited_p)
 {
     const struct msp_device *d = q->device;
     bool records_now           = is_alive || ((other->flags & MEMSPAN_QUEUE_LASTING) != 0);
@@ -287,7 +305,7 @@ memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, b
         return MEMSPAN_OK;
     }
     *waited_p = true;
-    return msp_queue_finish(other, is_alive);
+    return msp_queue_finish(other, is_alive, reason);
 }
 
 /* ---- opening ---- */
@@ -379,6 +397,7 @@ memspan_status_t memspan_queue_open(int device, memspan_queue_type_t type, void 
     if (status != MEMSPAN_OK) {
         return status;
     }
+    msp_queue_count_open();
     msp_queue_lock_edges();
     q = take_record();
     if (q == NULL) {
@@ -411,7 +430,7 @@ static memspan_status_t end_work(struct msp_queue *q)
     memspan_status_t ended;
 
     if (!q->is_immediate) {
-        status = msp_queue_finish(q, false);
+        status = msp_queue_finish(q, false, MSP_WAIT_NONE);
     }
     if (q->event != NULL) {
         ended  = d->table->event_destroy(d->state, d->ordinal, q->event);
@@ -466,6 +485,7 @@ memspan_status_t memspan_queue_close(memspan_queue_h handle)
     list          = msp_queue_empty(q);
     q->done_mark  = q->mark++;
     q->event_mark = 0;
+    msp_queue_count_closed(&q->counts);
     msp_unlock(&q->lock);
     if (q->seen != NULL) {
         memset(q->seen, 0, MSP_QUEUES_MAX * sizeof(*q->seen));
@@ -502,33 +522,13 @@ memspan_status_t memspan_queue_wait(memspan_queue_h handle, memspan_queue_h othe
     memspan_status_t status;
 
     msp_queue_lock_edges(); /* neither is closed meanwhile */
-    q     = msp_queue_enter(handle);
-    other = (q == NULL) ? NULL : msp_queue_enter(other_handle);
-    status =
-        (other == NULL) ? memspan_error_last()->status : msp_queue_order(q, other, true, &waited);
+    q      = msp_queue_enter(handle);
+    other  = (q == NULL) ? NULL : msp_queue_enter(other_handle);
+    status = (other == NULL) ? memspan_error_last()->status
+                             : msp_queue_order(q, other, true, MSP_WAIT_EDGE, &waited);
     msp_queue_leave(other);
     msp_queue_leave(q);
     msp_queue_unlock_edges();
+    msp_waits_flush();
     return status;
-}
-
-memspan_status_t memspan_queue_describe(memspan_queue_h handle, memspan_queue_info_t *info_p)
-{
-    memspan_queue_info_t info;
-    const struct msp_kept *kept;
-    struct msp_queue *q;
-
-    if (info_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no structure for the description of a queue");
-    }
-    q = msp_queue_acquire(handle);
-    if (q == NULL) {
-        return memspan_error_last()->status;
-    }
-    info = q->counts;
-    for (kept = q->kept; kept != NULL; kept = kept->next) {
-        info.kept_bytes += kept->bytes;
-    }
-    msp_queue_release(q);
-    return msp_struct_write(info_p, &info, sizeof(info));
 }

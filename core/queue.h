@@ -17,6 +17,7 @@
  * opening and closing hold both. Drivers are called under them. */
 
 #include "core/base/lock.h"
+#include "core/debug/waits.h"
 #include "core/device/device.h"
 #include <memspan/queue.h>
 #include <stdatomic.h>
@@ -112,14 +113,23 @@ uint64_t msp_queue_known(const struct msp_queue *queue, struct msp_queue *other,
  * @p other (@p queue); else, unless it is lasting, its native queue may be gone, and its last event
  * counts, which covers all that was freed on it. Lock of edges held. */
 memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *other, bool is_alive,
-                                 bool *waited_p);
+                                 enum msp_wait_reason reason, bool *waited_p);
 
 /* Record an event on a native queue that is there. Lock of edges held, and the queue's not. */
 memspan_status_t msp_queue_record(struct msp_queue *queue);
 
 /* Wait on the host for the work of a queue: all that was freed on it is complete. Lock of edges
  * held, and the queue's not. */
-memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive);
+memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive,
+                                  enum msp_wait_reason reason);
+
+/* The same before the host does work of the queue. No lock held; the queue is entered. */
+memspan_status_t msp_queue_synchronize(struct msp_queue *queue, enum msp_wait_reason reason);
+
+/* queue_stats.c: from now on statistics have queues; those of one that closes, lock of edges held.
+ */
+void msp_queue_count_open(void);
+void msp_queue_count_closed(const memspan_queue_info_t *counts);
 
 /* A native queue may be gone by the next call: its event is recorded now, or its work waited for.
  * Lock of edges held. */
@@ -136,11 +146,9 @@ memspan_status_t msp_queue_order_users(struct msp_queue *queue, const void *poin
 /* The live block that starts there. */
 struct msp_block_view;
 bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p);
+
 /* Until the work of an event of @p queue is complete. */
 memspan_status_t msp_queue_wait_event(const struct msp_queue *queue, void *event);
-
-/* The host has waited for the queue since then. */
-uint64_t msp_queue_now_ns(void);
 
 /* queue_call.c: wait for the functions that are called on the queue; end its thread. The queue is
  * entered in the first, closed in the second. */

@@ -214,19 +214,14 @@ static memspan_status_t call_later(struct msp_queue *q, memspan_call_t function,
 
 static memspan_status_t call_now(struct msp_queue *q, memspan_call_t function, void *argument)
 {
-    const struct msp_device *d = q->device;
-    uint64_t begin_ns          = msp_queue_now_ns();
-    memspan_status_t status    = MEMSPAN_OK;
+    memspan_status_t status =
+        q->is_immediate ? MEMSPAN_OK : msp_queue_synchronize(q, MSP_WAIT_CALL);
 
-    if (!q->is_immediate) {
-        status = d->table->synchronize(d->state, d->ordinal, q->native);
-    }
     if (status == MEMSPAN_OK) {
         function(argument);
     }
     msp_lock(&q->lock);
     q->counts.called_after_wait += (status == MEMSPAN_OK) ? 1 : 0;
-    q->counts.waited_ns += msp_queue_now_ns() - begin_ns;
     msp_unlock(&q->lock);
     return status;
 }
@@ -255,6 +250,7 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
     if (!is_later) {
         msp_queue_leave_call(q); /* else its thread does */
     }
+    msp_waits_flush();
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
 #include "core/engine/kept.h"
+#include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"
 #include "core/engine/store.h"
 #include "core/plan.h"
@@ -148,7 +149,7 @@ static struct msp_record *take_ordered(const struct request *want, struct msp_qu
         return NULL;
     }
     mark = r->queue_mark;
-    if (msp_queue_order(want->queue, other, false, &waited) != MEMSPAN_OK) {
+    if (msp_queue_order(want->queue, other, false, MSP_WAIT_REUSE, &waited) != MEMSPAN_OK) {
         put_back(other, r, mark);
         return NULL;
     }
@@ -200,7 +201,7 @@ static void look_at_event(struct msp_queue *q)
 static uint64_t complete_of(struct msp_queue *q, bool thorough)
 {
     if (thorough) {
-        (void)msp_queue_finish(q, false); /* what failed stays where it is */
+        (void)msp_queue_finish(q, false, MSP_WAIT_EXHAUSTED); /* what failed stays where it is */
     } else if (q->counts.has_events != 0) {
         look_at_event(q);
         if ((q->event_mark <= q->done_mark) && ((q->flags & MEMSPAN_QUEUE_LASTING) != 0)) {
@@ -328,7 +329,7 @@ static void *hand_out_other(struct msp_allocator *a, struct msp_queue *q, struct
     msp_unlock(&q->lock);
     if (!kept) { /* no memory for bins */
         msp_queue_lock_edges();
-        (void)msp_queue_finish(q, true);
+        (void)msp_queue_finish(q, true, MSP_WAIT_REUSE);
         msp_queue_unlock_edges();
         r->kept_after = NULL;
         msp_kept_release(r);
@@ -404,6 +405,7 @@ static void *allocate(struct msp_allocator *a, struct msp_queue *q, size_t size_
     msp_queue_release(q);
     address = allocate_slow(a, q, &want);
     msp_queue_leave(q);
+    msp_waits_flush();
     return address;
 }
 
@@ -456,20 +458,25 @@ static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool
 {
     const struct msp_device *d = q->device;
     memspan_status_t status    = MEMSPAN_OK;
+    enum msp_wait_reason reason;
     struct msp_block_view view;
 
     if (q->is_immediate || !msp_queue_find_block(pointer, &view)) {
         return memspan_free(pointer); /* an error of the address is that call's */
     }
+    reason = ((msp_map_find(pointer) & MSP_ENTRY_SLAB) != 0) ? MSP_WAIT_OBJECT : MSP_WAIT_FREE;
     if (d->table->queue_freed != NULL) {
         status = d->table->queue_freed(d->state, d->ordinal, q->native, pointer,
                                        view.owner.requested_bytes);
     }
     if (!is_checked_by(d, &view)) {
         msp_queue_lock_edges();
-        status    = msp_queue_finish(q, true);
+        status    = msp_queue_finish(q, true, reason);
         *waited_p = true;
         msp_queue_unlock_edges();
+    } else if (reason == MSP_WAIT_OBJECT) {
+        *waited_p = true; /* as on other devices */
+        msp_waits_note(reason, 0);
     }
     return (status == MEMSPAN_OK) ? memspan_free(pointer) : status;
 }
@@ -534,5 +541,6 @@ memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
     msp_queue_release(q);
     status = free_slow(q, pointer);
     msp_queue_leave(q);
+    msp_waits_flush();
     return status;
 }

@@ -33,7 +33,7 @@ memspan_status_t msp_queue_record_now(struct msp_queue *q)
 {
     return (!q->is_immediate && (q->counts.has_events != 0) && (msp_queue_record(q) == MEMSPAN_OK))
                ? MEMSPAN_OK
-               : msp_queue_finish(q, true);
+               : msp_queue_finish(q, true, MSP_WAIT_FREE);
 }
 
 /* Lock of edges held. */
@@ -97,6 +97,7 @@ memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue)
     }
     msp_queue_leave(q);
     msp_queue_unlock_edges();
+    msp_waits_flush();
     return status;
 }
 
@@ -120,7 +121,7 @@ memspan_status_t msp_queue_order_users(struct msp_queue *q, const void *pointer,
         }
         user = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
         if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
-            ordered = msp_queue_order(q, user, false, &waited);
+            ordered = msp_queue_order(q, user, false, MSP_WAIT_EDGE, &waited);
         }
         status      = (status == MEMSPAN_OK) ? ordered : status;
         *waited_p   = *waited_p || waited;
@@ -216,5 +217,6 @@ memspan_status_t memspan_queue_attach(void *pointer, memspan_queue_h queue)
                                                             : attach(pointer, view.chunk, q, queue);
     msp_queue_leave(q);
     msp_queue_unlock_edges();
+    msp_waits_flush();
     return status;
 }

@@ -480,16 +480,8 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
 
 /* ---- on a queue ---- */
 
-/* The host does the work, after the queue's. */
-static memspan_status_t finish(const struct msp_queue *q)
-{
-    const struct msp_device *d = q->device;
-
-    return d->table->synchronize(d->state, d->ordinal, q->native);
-}
-
-static memspan_status_t copy_on(const struct msp_queue *q, void *to, const void *from,
-                                size_t size_bytes)
+/* Where the driver does not serve the memory, the host does the work, after the queue's. */
+static memspan_status_t copy_on(struct msp_queue *q, void *to, const void *from, size_t size_bytes)
 {
     const struct msp_device *d = q->device;
     const struct msp_device *to_device;
@@ -503,7 +495,7 @@ static memspan_status_t copy_on(const struct msp_queue *q, void *to, const void 
     if ((d->table->copy != NULL) && is_served_by(q, to_device) && is_served_by(q, from_device)) {
         return d->table->copy(d->state, d->ordinal, q->native, to, from, size_bytes);
     }
-    status = finish(q);
+    status = msp_queue_synchronize(q, MSP_WAIT_COPY);
     return (status == MEMSPAN_OK) ? memspan_copy(to, from, size_bytes) : status;
 }
 
@@ -518,10 +510,11 @@ memspan_status_t memspan_copy_on(memspan_queue_h queue, void *to, const void *fr
     }
     status = (size_bytes == 0) ? MEMSPAN_OK : copy_on(q, to, from, size_bytes);
     msp_queue_leave(q);
+    msp_waits_flush();
     return status;
 }
 
-static memspan_status_t fill_on(const struct msp_queue *q, void *to, unsigned char byte,
+static memspan_status_t fill_on(struct msp_queue *q, void *to, unsigned char byte,
                                 size_t size_bytes)
 {
     const struct msp_device *d = q->device;
@@ -534,7 +527,7 @@ static memspan_status_t fill_on(const struct msp_queue *q, void *to, unsigned ch
     if ((d->table->fill != NULL) && (side != NULL) && is_served_by(q, side)) {
         return d->table->fill(d->state, d->ordinal, q->native, to, byte, size_bytes);
     }
-    status = finish(q);
+    status = msp_queue_synchronize(q, MSP_WAIT_COPY);
     return (status == MEMSPAN_OK) ? memspan_fill(to, byte, size_bytes) : status;
 }
 
@@ -549,6 +542,7 @@ memspan_status_t memspan_fill_on(memspan_queue_h queue, void *to, unsigned char 
     }
     status = (size_bytes == 0) ? MEMSPAN_OK : fill_on(q, to, byte, size_bytes);
     msp_queue_leave(q);
+    msp_waits_flush();
     return status;
 }
 

@@ -40,6 +40,7 @@
     X(GUARD, "guard")                                                                              \
     X(CALL_STACKS, "call stacks")                                                                  \
     X(GUARD_REPORT, "guard report")                                                                \
+    X(WAITS, "waits of the host")                                                                  \
     X(TRACE, "trace")                                                                              \
     X(OPTIONS, "options")                                                                          \
     X(OPTION_PROBLEMS, "option problems")

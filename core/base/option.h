@@ -29,9 +29,11 @@
       "size of the trace at which recording ends; 0: no limit")                                    \
     X(PLACEMENT, "MEMSPAN_PLACEMENT", "", SECURE_TEXT, "FILE", "",                                 \
       "call sites and the spaces of their memory: a file of memspan-advise")                       \
-    X(DEBUG, "MEMSPAN_DEBUG", "", TEXT, "guard[,report][,fail][,noleaks]", "",                     \
+    X(DEBUG, "MEMSPAN_DEBUG", "", TEXT, "guard[,report][,fail][,noleaks][,queues]", "",            \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
-      "finding; fail: end with status 86 after one; noleaks: leave leaks out")                     \
+      "finding; fail: end with status 86 after one; noleaks: leave leaks out; queues: waits of "   \
+      "the "                                                                                       \
+      "host in calls on queues, at exit")                                                          \
     X(FALLBACK, "MEMSPAN_FALLBACK", "", CHOICE, "quiet|info|warn|strict", "info",                  \
       "memory that is weaker or slower than requested: not logged, logged once at that level, or " \
       "refused")                                                                                   \

@@ -18,6 +18,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/debug/guard_report.h"
+#include "core/debug/waits.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
 #include <stdio.h>
@@ -629,6 +630,7 @@ static bool read_words(void)
     struct msp_guard_settings settings = {false, false, false};
     const char *text                   = msp_option_text(MSP_OPTION_DEBUG);
     bool guard                         = false;
+    bool waits                         = false;
     const char *word;
     size_t length;
 
@@ -636,6 +638,8 @@ static bool read_words(void)
         length = strcspn(word, ",");
         if (is_word(word, length, "guard")) {
             guard = true;
+        } else if (is_word(word, length, "queues")) {
+            waits = true;
         } else if (is_word(word, length, "report")) {
             settings.goes_on = true;
         } else if (is_word(word, length, "fail")) {
@@ -648,7 +652,10 @@ static bool read_words(void)
             return false;
         }
     }
-    if ((text[0] != '\0') && !guard) {
+    if (waits) {
+        msp_waits_start();
+    }
+    if ((text[0] != '\0') && !guard && (strcmp(text, "queues") != 0)) {
         msp_option_refuse(MSP_OPTION_DEBUG, "the word guard is missing");
         return false;
     }

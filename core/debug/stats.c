@@ -185,6 +185,8 @@ static void add_device(memspan_allocator_stats_t *sum, const struct msp_device *
     }
 }
 
+_Atomic(msp_stats_queues_fn *) msp_stats_queues;
+
 /* ---- queries ---- */
 
 static memspan_status_t refuse_null(void)
@@ -370,6 +372,8 @@ memspan_status_t memspan_stats_print(int fd)
 {
     memspan_allocator_stats_t stats = {0};
     struct msp_allocator *a;
+    msp_stats_queues_fn *print_queues =
+        atomic_load_explicit(&msp_stats_queues, memory_order_acquire);
     struct msp_provider *p;
     bool ok = true;
     size_t i;
@@ -384,6 +388,7 @@ memspan_status_t memspan_stats_print(int fd)
     for (p = msp_provider_first(); ok && (p != NULL); p = p->next) {
         ok = print_provider(fd, p);
     }
+    ok = ok && ((print_queues == NULL) || print_queues(fd));
     if (ok) {
         add_all(&stats);
         ok = print_line(fd, "all", "any", &stats);

@@ -24,6 +24,12 @@ const char *msp_allocator_label(const struct msp_allocator *allocator,
 /* "provider:NUMBER", in the order in which they were made. */
 const char *msp_provider_label(const struct msp_provider *provider, char buffer[MSP_LABEL_BYTES]);
 
+/* ---- statistics ---- */
+
+/* Prints a line for each queue; false: it cannot write. The owner of queues sets it. */
+typedef bool msp_stats_queues_fn(int fd);
+extern _Atomic(msp_stats_queues_fn *) msp_stats_queues;
+
 /* ---- hooks ---- */
 
 /* The tables of hooks that are installed (include/memspan/hook.h), and calling them. */
