@@ -7,6 +7,7 @@
 #include "core/base/platform.h"
 #include "core/device/driver.h"
 #include "core/engine/kept.h"
+#include "core/engine/watch_flag.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -242,6 +243,7 @@ static void count_wait(struct msp_queue *q, enum msp_wait_reason reason, uint64_
 {
     uint64_t duration_ns = now_ns() - begin_ns;
 
+    msp_queue_trace(q, "host waits", NULL, 0, (msp_watch_now() == 0) ? 0 : begin_ns);
     msp_lock(&q->lock);
     q->counts.waited_ns += duration_ns;
     msp_unlock(&q->lock);
@@ -290,6 +292,7 @@ memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, b
 {
     const struct msp_device *d = q->device;
     bool records_now           = is_alive || ((other->flags & MEMSPAN_QUEUE_LASTING) != 0);
+    uint64_t started_ns        = msp_watch_now();
     memspan_status_t status    = MEMSPAN_ERR_UNSUPPORTED;
 
     *waited_p = false;
@@ -302,6 +305,7 @@ memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, b
     }
     if (status == MEMSPAN_OK) {
         note_seen(q, other, records_now);
+        msp_queue_trace_order(q, other, started_ns);
         return MEMSPAN_OK;
     }
     *waited_p = true;
@@ -502,14 +506,17 @@ memspan_status_t memspan_queue_synchronize(memspan_queue_h handle)
     struct msp_queue *q = msp_queue_enter(handle);
     const struct msp_device *d;
     memspan_status_t status;
+    uint64_t started_ns;
 
     if (q == NULL) {
         return memspan_error_last()->status;
     }
-    d = q->device;
+    started_ns = msp_watch_now();
+    d          = q->device;
     /* The end of this wait does not depend on later functions. */
     atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
     status = d->table->synchronize(d->state, d->ordinal, q->native);
+    msp_queue_trace(q, "synchronize", NULL, 0, started_ns);
     msp_queue_leave(q);
     return status;
 }

@@ -126,6 +126,12 @@ memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive,
 /* The same before the host does work of the queue. No lock held; the queue is entered. */
 memspan_status_t msp_queue_synchronize(struct msp_queue *queue, enum msp_wait_reason reason);
 
+/* queue_stats.c: a row of the trace. started_ns: msp_watch_now() before the call. */
+void msp_queue_trace(const struct msp_queue *queue, const char *name, const void *address,
+                     size_t size_bytes, uint64_t started_ns);
+void msp_queue_trace_order(const struct msp_queue *queue, const struct msp_queue *other,
+                           uint64_t started_ns);
+
 /* queue_stats.c: from now on statistics have queues; those of one that closes, lock of edges held.
  */
 void msp_queue_count_open(void);

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/device/driver.h"
+#include "core/engine/watch_flag.h"
 #include "core/queue.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -228,6 +229,7 @@ static memspan_status_t call_now(struct msp_queue *q, memspan_call_t function, v
 
 memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function, void *argument)
 {
+    uint64_t started_ns = msp_watch_now();
     struct msp_queue *q;
     memspan_status_t status;
     bool is_later;
@@ -247,6 +249,7 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
     msp_lock(&q->lock);
     q->counts.called_count += (status == MEMSPAN_OK) ? 1 : 0;
     msp_unlock(&q->lock);
+    msp_queue_trace(q, is_later ? "call" : "call after a wait", NULL, 0, started_ns);
     if (!is_later) {
         msp_queue_leave_call(q); /* else its thread does */
     }

@@ -286,12 +286,20 @@ static void serve_engine(enum msp_kept_task task)
 
 /* ---- allocating ---- */
 
+/* Hooks and the trace see what queues keep as any other memory, on the slow paths. */
+static bool may_keep_watched(void)
+{
+    return msp_watching() && !msp_guarding() && !msp_placing();
+}
+
 /* The pool of ordinary requests of that size; NULL: each request has an own way, or none yet. */
-static const struct msp_pool *pool_of(const struct msp_allocator *a, size_t size_bytes)
+static const struct msp_pool *pool_of(const struct msp_allocator *a, size_t size_bytes,
+                                      bool is_watched)
 {
     const struct msp_provider *provider;
 
-    if ((atomic_load_explicit(&a->provider, memory_order_acquire) == NULL) || !msp_is_unwatched() ||
+    if ((atomic_load_explicit(&a->provider, memory_order_acquire) == NULL) ||
+        (!is_watched && !msp_is_unwatched()) ||
         (a->traits.partition == MEMSPAN_VALUE_PARTITIONER) ||
         (size_bytes >= a->plan->blocked_bytes)) {
         return NULL;
@@ -347,30 +355,46 @@ static void note_allocated(const struct msp_queue *q, const void *address, size_
     }
 }
 
-/* Steps 2 to 4. The queue is entered, not locked. */
-static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
+/* Step 1. Queue locked. */
+static inline void *take_own(struct msp_allocator *a, const struct request *want)
 {
-    struct msp_record *list = NULL;
-    struct msp_record *r    = NULL;
-    bool ordered            = false;
-    void *address           = NULL;
+    struct msp_queue *q = want->queue;
+    struct msp_record *r =
+        take_from(q, want->pool, want->size_bytes, want->align_bytes, MSP_MARK_ALL);
+    void *address = NULL;
 
-    if (want->pool != NULL) {
-        msp_queue_lock_edges();
-        r    = take_elsewhere(want, &ordered);
-        list = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
-        msp_queue_unlock_edges();
-        msp_kept_release(list);
+    if (MSP_LIKELY(r != NULL)) {
+        address = hand_out(a, q, r, want->size_bytes, &q->counts.reused_in_order);
+        if (address == NULL) {
+            (void)put_into(q, r, r->queue_mark); /* where it was: there are bins */
+        }
     }
-    if (r != NULL) {
-        address =
-            hand_out_other(a, q, r, want->size_bytes,
-                           ordered ? &q->counts.reused_after_wait : &q->counts.reused_after_event);
-    }
-    if (address != NULL) {
-        return address;
-    }
-    address = msp_allocate_block(a, want->align_bytes, want->size_bytes);
+    return address;
+}
+
+/* Steps 2 and 3. The queue is entered, not locked. */
+static void *take_other(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
+{
+    struct msp_record *list;
+    struct msp_record *r;
+    bool ordered = false;
+
+    msp_queue_lock_edges();
+    r    = take_elsewhere(want, &ordered);
+    list = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
+    msp_queue_unlock_edges();
+    msp_kept_release(list);
+    return (r == NULL) ? NULL
+                       : hand_out_other(a, q, r, want->size_bytes,
+                                        ordered ? &q->counts.reused_after_wait
+                                                : &q->counts.reused_after_event);
+}
+
+/* Step 4. */
+static void *take_new(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
+{
+    void *address = msp_allocate_block(a, want->align_bytes, want->size_bytes);
+
     if (address != NULL) {
         msp_lock(&q->lock);
         q->counts.allocated_count++;
@@ -380,30 +404,55 @@ static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const s
     return address;
 }
 
+/* All steps, with events. The queue is entered, not locked. */
+static void *allocate_watched(struct msp_allocator *a, struct msp_queue *q, struct request want)
+{
+    uint64_t started_ns = msp_watch_now();
+    const char *name    = "alloc in order";
+    void *address       = NULL;
+
+    want.pool = may_keep_watched() ? pool_of(a, want.size_bytes, true) : NULL;
+    if (want.pool != NULL) {
+        msp_lock(&q->lock);
+        address = take_own(a, &want);
+        msp_unlock(&q->lock);
+    }
+    if ((address == NULL) && (want.pool != NULL)) {
+        name    = "alloc of another queue";
+        address = take_other(a, q, &want);
+    }
+    if (address != NULL) {
+        msp_watch_allocated(address);
+    } else {
+        name    = "alloc";
+        address = take_new(a, q, &want);
+    }
+    msp_queue_trace(q, name, address, want.size_bytes, started_ns);
+    return address;
+}
+
+/* Steps 2 to 4. The queue is entered, not locked. */
+static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
+{
+    void *address = (want->pool == NULL) ? NULL : take_other(a, q, want);
+
+    return (address == NULL) ? take_new(a, q, want) : address;
+}
+
 /* The queue is locked, and is not afterwards. */
 static void *allocate(struct msp_allocator *a, struct msp_queue *q, size_t size_bytes)
 {
-    size_t align_bytes   = (a->traits.alignment > ALIGN_LEAST) ? a->traits.alignment : ALIGN_LEAST;
-    struct request want  = {q, pool_of(a, size_bytes), size_bytes, align_bytes};
-    struct msp_record *r = NULL;
-    void *address        = NULL;
+    size_t align_bytes  = (a->traits.alignment > ALIGN_LEAST) ? a->traits.alignment : ALIGN_LEAST;
+    struct request want = {q, pool_of(a, size_bytes, false), size_bytes, align_bytes};
+    void *address       = MSP_LIKELY(want.pool != NULL) ? take_own(a, &want) : NULL;
 
-    if (MSP_LIKELY(want.pool != NULL)) {
-        r = take_from(q, want.pool, size_bytes, align_bytes, MSP_MARK_ALL);
-    }
-    if (MSP_LIKELY(r != NULL)) {
-        address = hand_out(a, q, r, size_bytes, &q->counts.reused_in_order);
-        if (address == NULL) {
-            (void)put_into(q, r, r->queue_mark); /* where it was: there are bins */
-        }
-    }
     if (MSP_LIKELY(address != NULL)) {
         msp_queue_release(q);
         return address;
     }
     atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
     msp_queue_release(q);
-    address = allocate_slow(a, q, &want);
+    address = msp_watching() ? allocate_watched(a, q, want) : allocate_slow(a, q, &want);
     msp_queue_leave(q);
     msp_waits_flush();
     return address;
@@ -427,17 +476,18 @@ void *memspan_alloc_on(memspan_allocator_h allocator, size_t size_bytes, memspan
 /* ---- freeing ---- */
 
 /* Whether blocks that are freed on the queue wait in it. */
-static inline bool keeps(const struct msp_queue *q)
+static inline bool keeps(const struct msp_queue *q, bool is_watched)
 {
-    return !q->is_immediate && msp_is_unwatched() &&
+    return !q->is_immediate && (is_watched || msp_is_unwatched()) &&
            (((q->flags & MEMSPAN_QUEUE_LASTING) != 0) || (q->counts.has_events != 0));
 }
 
 /* The block waits in the queue. False, and nothing has changed: it is none of a pool, or there is
  * no memory for bins. Queue locked. */
-static inline bool keep(struct msp_queue *q, void *pointer, struct msp_kept_charge *charge_p)
+static inline bool keep(struct msp_queue *q, void *pointer, bool is_watched,
+                        struct msp_kept_charge *charge_p)
 {
-    struct msp_record *r = keeps(q) ? msp_kept_claim(pointer, charge_p) : NULL;
+    struct msp_record *r = keeps(q, is_watched) ? msp_kept_claim(pointer, charge_p) : NULL;
 
     if ((r != NULL) && !put_into(q, r, q->mark)) {
         atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_release);
@@ -481,39 +531,68 @@ static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool
     return (status == MEMSPAN_OK) ? memspan_free(pointer) : status;
 }
 
+/* The hooks and the trace see a block before its end, and without a lock. True: they have. */
+static bool report_free(const struct msp_queue *q, void *pointer)
+{
+    bool may_keep = may_keep_watched() && keeps(q, true) && msp_kept_may_claim(pointer);
+
+    if (may_keep) {
+        msp_watch_freeing(pointer);
+    }
+    return may_keep;
+}
+
+/* The queue is entered. */
+static memspan_status_t free_block(struct msp_queue *q, void *pointer, bool *waited_p)
+{
+    bool is_reported = report_free(q, pointer);
+    struct msp_kept_charge charge;
+    memspan_status_t status = MEMSPAN_OK;
+    bool kept;
+
+    msp_lock(&q->lock);
+    kept = keep(q, pointer, is_reported, &charge);
+    msp_unlock(&q->lock);
+    if (!kept) {
+        return free_after_wait(q, pointer, waited_p);
+    }
+    msp_kept_give_charge(&charge);
+    if ((q->flags & MEMSPAN_QUEUE_LASTING) == 0) {
+        msp_queue_lock_edges();
+        status = msp_queue_record_now(q);
+        msp_queue_unlock_edges();
+    }
+    return status;
+}
+
 /* The queue is entered. */
 static memspan_status_t free_slow(struct msp_queue *q, void *pointer)
 {
-    struct msp_kept_charge charge;
+    uint64_t started_ns     = msp_watch_now();
     memspan_status_t status = MEMSPAN_OK;
     bool waited             = false;
     bool attached           = false;
-    bool kept;
+    struct msp_block_view view;
+    size_t size_bytes = 0;
 
+    if ((started_ns != 0) && msp_queue_find_block(pointer, &view)) {
+        size_bytes = view.owner.requested_bytes;
+    }
     if (atomic_load_explicit(&msp_queue_notes, memory_order_relaxed) != 0) {
         status = msp_queue_order_users(q, pointer, &waited, &attached);
+    }
+    if (status == MEMSPAN_OK) { /* the driver frees an attached block from its queue */
+        status = (attached ? free_after_wait : free_block)(q, pointer, &waited);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
     msp_lock(&q->lock);
-    kept = !attached && keep(q, pointer, &charge); /* the driver frees it from its queue */
+    q->counts.freed_count++;
+    q->counts.freed_after_wait += waited ? 1 : 0;
     msp_unlock(&q->lock);
-    if (!kept) {
-        status = free_after_wait(q, pointer, &waited);
-    } else {
-        msp_kept_give_charge(&charge);
-        if ((q->flags & MEMSPAN_QUEUE_LASTING) == 0) {
-            msp_queue_lock_edges();
-            status = msp_queue_record_now(q);
-            msp_queue_unlock_edges();
-        }
-    }
-    msp_lock(&q->lock);
-    q->counts.freed_count += (status == MEMSPAN_OK) ? 1 : 0;
-    q->counts.freed_after_wait += ((status == MEMSPAN_OK) && waited) ? 1 : 0;
-    msp_unlock(&q->lock);
-    return status;
+    msp_queue_trace(q, waited ? "free after a wait" : "free", pointer, size_bytes, started_ns);
+    return MEMSPAN_OK;
 }
 
 memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
@@ -531,7 +610,7 @@ memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
     }
     if (MSP_LIKELY(((q->flags & MEMSPAN_QUEUE_LASTING) != 0) &&
                    (atomic_load_explicit(&msp_queue_notes, memory_order_relaxed) == 0) &&
-                   keep(q, pointer, &charge))) {
+                   keep(q, pointer, false, &charge))) {
         q->counts.freed_count++;
         msp_queue_release(q);
         msp_kept_give_charge(&charge);

@@ -42,6 +42,36 @@ memspan_status_t memspan_queue_describe(memspan_queue_h handle, memspan_queue_in
     return msp_struct_write(info_p, &info, sizeof(info));
 }
 
+/* ---- the trace ---- */
+
+static void trace(const struct msp_queue *q, struct msp_queue_event *e)
+{
+    if (e->started_ns != 0) {
+        e->device     = q->device->number;
+        e->queue      = q->index;
+        e->generation = q->generation;
+        msp_trace_queue(e);
+    }
+}
+
+void msp_queue_trace(const struct msp_queue *q, const char *name, const void *address,
+                     size_t size_bytes, uint64_t started_ns)
+{
+    trace(q, &(struct msp_queue_event){.name       = name,
+                                       .address    = address,
+                                       .size_bytes = size_bytes,
+                                       .started_ns = started_ns});
+}
+
+void msp_queue_trace_order(const struct msp_queue *q, const struct msp_queue *other,
+                           uint64_t started_ns)
+{
+    trace(q, &(struct msp_queue_event){.name             = "wait",
+                                       .started_ns       = started_ns,
+                                       .other            = other->index,
+                                       .other_generation = other->generation});
+}
+
 /* ---- printing ---- */
 
 static bool print(int fd, const char *name, const memspan_queue_info_t *info)

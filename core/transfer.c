@@ -503,12 +503,14 @@ memspan_status_t memspan_copy_on(memspan_queue_h queue, void *to, const void *fr
                                  size_t size_bytes)
 {
     struct msp_queue *q = msp_queue_enter(queue);
+    uint64_t started_ns = msp_watch_now();
     memspan_status_t status;
 
     if (q == NULL) {
         return memspan_error_last()->status;
     }
     status = (size_bytes == 0) ? MEMSPAN_OK : copy_on(q, to, from, size_bytes);
+    msp_queue_trace(q, "copy", to, size_bytes, started_ns);
     msp_queue_leave(q);
     msp_waits_flush();
     return status;
@@ -535,12 +537,14 @@ memspan_status_t memspan_fill_on(memspan_queue_h queue, void *to, unsigned char 
                                  size_t size_bytes)
 {
     struct msp_queue *q = msp_queue_enter(queue);
+    uint64_t started_ns = msp_watch_now();
     memspan_status_t status;
 
     if (q == NULL) {
         return memspan_error_last()->status;
     }
     status = (size_bytes == 0) ? MEMSPAN_OK : fill_on(q, to, byte, size_bytes);
+    msp_queue_trace(q, "fill", to, size_bytes, started_ns);
     msp_queue_leave(q);
     msp_waits_flush();
     return status;
@@ -550,12 +554,14 @@ memspan_status_t memspan_prefetch_on(memspan_queue_h queue, const void *pointer,
                                      int number)
 {
     struct msp_queue *q = msp_queue_enter(queue);
+    uint64_t started_ns = msp_watch_now();
     memspan_status_t status;
 
     if (q == NULL) {
         return memspan_error_last()->status;
     }
     status = prefetch(q, pointer, size_bytes, number);
+    msp_queue_trace(q, "prefetch", pointer, size_bytes, started_ns);
     msp_queue_leave(q);
     return status;
 }
@@ -563,12 +569,14 @@ memspan_status_t memspan_prefetch_on(memspan_queue_h queue, const void *pointer,
 memspan_status_t memspan_kernel_launch_on(memspan_queue_h queue, const memspan_kernel_call_t *call)
 {
     struct msp_queue *q = msp_queue_enter(queue);
+    uint64_t started_ns = msp_watch_now();
     memspan_status_t status;
 
     if (q == NULL) {
         return memspan_error_last()->status;
     }
     status = launch(q->device, q->native, call);
+    msp_queue_trace(q, "kernel", NULL, 0, started_ns);
     msp_queue_leave(q);
     return status;
 }

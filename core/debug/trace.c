@@ -5,6 +5,8 @@
  *   slices     a chunk taken, as long as the driver took
  *   counters   live bytes of each allocator, bytes held by each provider
  *   spans      the life of each block from SPAN_BYTES on
+ *   rows       of queues: a slice for each call on a queue, as long as the call took; an arrow from
+ *              the queue that another one waits for
  *
  * One lock guards the file and the counts; it is taken last of all locks. The time of an event is
  * read under it, so that the events of a file are in order. */
@@ -29,6 +31,8 @@ enum {
     EVENT_BYTES = 2048,
     LABEL_BYTES = 2 * MSP_LABEL_BYTES, /* each character may be escaped */
     SPAN_BYTES  = 1 << 20,
+    QUEUES_MAX  = 1024,
+    QUEUE_ROWS  = 1 << 24,
 };
 
 static msp_lock_t trace_lock = MSP_LOCK_INIT(MSP_RANK_TRACE); /* guards everything below */
@@ -399,6 +403,86 @@ void msp_trace_chunk_giving_back(const struct msp_chunk *chunk)
     ADD(&t, ",\"s\":\"t\"}");
     put(&t, now_ns);
     put_held(chunk->provider, chunk->size_bytes, now_ns);
+    leave();
+}
+
+/* ---- queues ---- */
+
+/* Rows are threads of the viewer, with numbers that no thread of the system has. */
+static uint32_t row_of(uint32_t queue, uint32_t generation)
+{
+    return QUEUE_ROWS + (generation & 0xffff) * QUEUES_MAX + queue;
+}
+
+static void name_row(uint32_t queue, uint32_t generation, int device)
+{
+    static uint32_t named[QUEUES_MAX] MSP_SPARSE; /* generations */
+    struct text t = {.used = 0};
+
+    if (named[queue % QUEUES_MAX] == generation) {
+        return;
+    }
+    named[queue % QUEUES_MAX] = generation;
+    ADD(&t,
+        "{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+        "\"queue:%u.%u device %d\"}}",
+        process, row_of(queue, generation), queue, generation, device);
+    put(&t, clock_ns());
+}
+
+static void put_slice(const struct msp_queue_event *e, uint32_t row, const char *name,
+                      uint64_t now_ns)
+{
+    struct text t        = {.used = 0};
+    uint64_t duration_ns = now_ns - e->started_ns;
+
+    ADD(&t,
+        "{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%llu.%03u,\"dur\":%llu.%03u,\"name\":\"%s\","
+        "\"cat\":\"queue\",\"args\":{\"thread\":%d",
+        process, row, (unsigned long long)(e->started_ns / 1000), (unsigned)(e->started_ns % 1000),
+        (unsigned long long)(duration_ns / 1000), (unsigned)(duration_ns % 1000), name,
+        thread_number);
+    if (e->address != NULL) {
+        ADD(&t, ",\"size\":%zu,\"address\":\"%p\"", e->size_bytes, e->address);
+    }
+    ADD(&t, "}}");
+    put(&t, now_ns);
+}
+
+static void put_arrow(const char *phase, uint32_t row, uint64_t id, uint64_t at_ns)
+{
+    struct text t = {.used = 0};
+
+    ADD(&t,
+        "{\"ph\":\"%s\",\"bp\":\"e\",\"pid\":%d,\"tid\":%u,\"ts\":%llu.%03u,\"id\":%llu,"
+        "\"name\":\"order\",\"cat\":\"queue\"}",
+        phase, process, row, (unsigned long long)(at_ns / 1000), (unsigned)(at_ns % 1000),
+        (unsigned long long)id);
+    put(&t, at_ns);
+}
+
+void msp_trace_queue(const struct msp_queue_event *e)
+{
+    static uint64_t arrow;
+    uint32_t row = row_of(e->queue, e->generation);
+    uint64_t now_ns;
+
+    if (!enter()) {
+        return;
+    }
+    now_ns = clock_ns();
+    name_row(e->queue, e->generation, e->device);
+    if (e->other != 0) {
+        uint32_t source = row_of(e->other, e->other_generation);
+
+        name_row(e->other, e->other_generation, e->device);
+        put_slice(e, source, "event", now_ns);
+        put_slice(e, row, e->name, now_ns);
+        put_arrow("s", source, ++arrow, e->started_ns);
+        put_arrow("f", row, arrow, now_ns);
+    } else {
+        put_slice(e, row, e->name, now_ns);
+    }
     leave();
 }
 

@@ -72,6 +72,20 @@ void msp_trace_request(const struct msp_allocator *asked, const struct msp_alloc
 void msp_trace_chunk_taken(const struct msp_chunk *chunk, uint64_t duration_ns);
 void msp_trace_chunk_giving_back(const struct msp_chunk *chunk);
 
+/* A call on a queue, in a row of the queue. */
+struct msp_queue_event {
+    const char *name; /* of the call */
+    const void *address;
+    size_t size_bytes;
+    uint64_t started_ns;
+    int device;
+    uint32_t queue; /* index and generation: a row for each life */
+    uint32_t generation;
+    uint32_t other; /* the queue that it waits for; 0: none */
+    uint32_t other_generation;
+};
+void msp_trace_queue(const struct msp_queue_event *event);
+
 /* Write the buffered events. */
 void msp_trace_flush(void);
 

@@ -38,18 +38,34 @@ void msp_kept_publish(struct msp_kept *kept)
 
 /* ---- from the program, and back ---- */
 
-struct msp_record *msp_kept_claim(void *pointer, struct msp_kept_charge *charge_p)
+static inline struct msp_record *find_block(const void *pointer)
 {
     uintptr_t entry = msp_map_find(pointer);
-    uint8_t use     = MSP_USE_BLOCK;
     struct msp_record *r;
 
     if ((entry == 0) || ((entry & MSP_ENTRY_SLAB) != 0)) {
         return NULL;
     }
     r = msp_pool_find(msp_entry_record(entry), pointer);
-    if ((r == NULL) || (msp_record_address(r) != pointer) ||
-        ((msp_chunk_of(r)->provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0)) {
+    return ((r == NULL) || (msp_record_address(r) != pointer) ||
+            ((msp_chunk_of(r)->provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0))
+               ? NULL
+               : r;
+}
+
+bool msp_kept_may_claim(const void *pointer)
+{
+    const struct msp_record *r = find_block(pointer);
+
+    return (r != NULL) && (atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK);
+}
+
+struct msp_record *msp_kept_claim(void *pointer, struct msp_kept_charge *charge_p)
+{
+    struct msp_record *r = find_block(pointer);
+    uint8_t use          = MSP_USE_BLOCK;
+
+    if (r == NULL) {
         return NULL;
     }
     *charge_p = (struct msp_kept_charge){r->account,

@@ -41,6 +41,9 @@ struct msp_kept_charge {
  * accesses. */
 struct msp_record *msp_kept_claim(void *pointer, struct msp_kept_charge *charge_p);
 
+/* Whether that is such a block now. */
+bool msp_kept_may_claim(const void *pointer);
+
 /* The charge goes back, without the lock of a queue: it may have been a destroyed allocator's last.
  */
 void msp_kept_give_charge(const struct msp_kept_charge *charge);
