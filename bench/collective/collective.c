@@ -68,6 +68,17 @@ static void alltoall(size_t size_bytes)
     shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, source, size_bytes);
 }
 
+/* So many bytes to the next PE, 8 at a time: the slope is what a further message takes. */
+static void puts_of_8(size_t size_bytes)
+{
+    size_t i;
+
+    for (i = 0; (shmem_my_pe() == 0) && (i < size_bytes); i += sizeof(long)) {
+        shmem_long_p((long *)(void *)(dest + i), 1, 1 % shmem_n_pes());
+    }
+    shmem_quiet();
+}
+
 static void allocate(size_t size_bytes)
 {
     shmem_free(shmem_malloc(size_bytes));
@@ -80,7 +91,7 @@ static const struct call {
 } calls[] = {
     {"barrier", barrier, false},  {"broadcast", broadcast, true},   {"reduce", reduce, true},
     {"scan", scan, true},         {"fcollect", fcollect, true},     {"collect", collect, true},
-    {"alltoall", alltoall, true}, {"malloc+free", allocate, false},
+    {"alltoall", alltoall, true}, {"malloc+free", allocate, false}, {"puts", puts_of_8, true},
 };
 
 /* ---- measuring ---- */

@@ -8,7 +8,9 @@
  *     turns              long sequences of calls: no inbox is sent to while it may be in use
  *     limits             jobs and parts of many sizes: nothing is sent beyond an inbox
  *     record [CALL PES]  the calls that simgrid.sh replays; messages and waits of one, and its time
- *     wrong              one message of each collective is recorded wrong: that must be found
+ *     times LATENCY OVERHEAD GAP GROUPS...
+ *                        by LogGP with these nanoseconds, calls of 64 B at most: us, and messages
+ * of all wrong              one message of each collective is recorded wrong: that must be found
  */
 
 #include "calls.h"
@@ -29,7 +31,7 @@ enum {
     VALUES_ROUNDS    = 400,
 };
 
-static const struct replay_network network = {
+static struct replay_network network = {
     .latency = 1500, .overhead = 200, .gap = 100, .byte_gap = 0.1};
 
 struct row {
@@ -328,6 +330,25 @@ static int record_call(int number, int pes)
     return row.is_possible ? tape.failures : 1;
 }
 
+static void print_times(int groups)
+{
+    int i;
+
+    for (i = 0; i < call_count; i++) {
+        struct row row  = run_call(&calls[i], groups, 1, 0);
+        size_t messages = 0;
+        size_t event;
+
+        for (event = 0; row.is_possible && (event < tape.count); event++) {
+            messages += (tape.events[event].kind <= TAPE_PUT) ? 1 : 0;
+        }
+        if (row.is_possible && (calls[i].bytes <= 64)) {
+            printf("%d %s %s %.1f %zu\n", groups, calls[i].name,
+                   (*calls[i].rule != '\0') ? calls[i].rule : "-", row.result.us, messages);
+        }
+    }
+}
+
 /* ---- sequences ---- */
 
 static void run_sequence(struct msp_team *team)
@@ -540,6 +561,15 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "record") == 0) {
         return (argc > 3) ? record_call(atoi(argv[2]), atoi(argv[3])) : list_calls();
+    }
+    if ((strcmp(mode, "times") == 0) && (argc > 4)) {
+        network.latency  = atof(argv[2]);
+        network.overhead = atof(argv[3]);
+        network.gap      = atof(argv[4]);
+        for (i = 5; i < argc; i++) {
+            print_times(atoi(argv[i]));
+        }
+        return tape.failures;
     }
     has_all_values   = (strcmp(mode, "values") == 0);
     tape.has_members = (strcmp(mode, "members") == 0);

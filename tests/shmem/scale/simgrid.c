@@ -27,12 +27,28 @@ static const double overhead_s = 200e-9; /* as scale.c has it */
 static struct event *events;
 static size_t *first; /* of each PE; of the last one's end */
 
-static sg_mailbox_t mailbox_of(int pe, const struct event *event)
-{
-    char name[48];
+struct name {
+    char text[48];
+};
 
-    snprintf(name, sizeof name, "%d.%d.%u", pe, event->flag, event->number);
-    return sg_mailbox_by_name(name);
+static struct name mailbox_name(int pe, const struct event *event)
+{
+    struct name name;
+
+    snprintf(name.text, sizeof name.text, "%d.%d.%u", pe, event->flag, event->number);
+    return name;
+}
+
+/* Messages are sent before their receiver waits for them. */
+static void open_mailboxes(int pe)
+{
+    size_t i;
+
+    for (i = first[pe]; i < first[pe + 1]; i++) {
+        if (events[i].waits) {
+            sg_mailbox_set_receiver(mailbox_name(pe, &events[i]).text);
+        }
+    }
 }
 
 static void run_pe(int count, char **arguments)
@@ -42,9 +58,11 @@ static void run_pe(int count, char **arguments)
     size_t i;
 
     (void)count, (void)arguments;
+    open_mailboxes(pe);
     for (i = first[pe]; i < first[pe + 1]; i++) {
         const struct event *event = &events[i];
-        sg_mailbox_t mailbox      = mailbox_of(event->waits ? pe : event->peer, event);
+        struct name name          = mailbox_name(event->waits ? pe : event->peer, event);
+        sg_mailbox_t mailbox      = sg_mailbox_by_name(name.text);
         unsigned left             = event->count;
 
         if (!event->waits) {
