@@ -10,7 +10,7 @@
     with memspan.numpy(managed):
         z = numpy.zeros(1000)               # numpy's own arrays
 
-A failed call raises memspan.Error with the library's text and status. A block keeps its allocator,
+Work in the order of a queue is memspan.Queue. A failed call raises memspan.Error with the library's text and status. A block keeps its allocator,
 a view its block. memspan.c has every name of the C interface. memspan-python(7) is the manual.
 """
 
@@ -19,6 +19,7 @@ from ._block import Block, View, copy, pointer_describe, pointer_reach, why
 from ._device import Device, backends, devices, numa_nodes
 from ._library import Access, Coherence, Error, HOST, Kind, NumaNodeKind, Status, c, check
 from ._numpy import numpy
+from ._queue import Queue
 from ._space import Space, Traits
 
 
