@@ -57,6 +57,7 @@ static struct {
     int device;
     unsigned queue_count;
     atomic_bool ends;
+    memspan_queue_info_t closed; /* counters of the queues that were closed */
 } all = {.lock = PTHREAD_RWLOCK_INITIALIZER, .queue_count = 4};
 
 static unsigned pick(struct worker *w, unsigned n)
@@ -137,12 +138,26 @@ static memspan_queue_h open_queue(void)
     return queue;
 }
 
+/* No other thread uses the queue. */
+static void close_queue(memspan_queue_h queue)
+{
+    memspan_queue_info_t info = {.struct_size = sizeof(info)};
+
+    DO(memspan_queue_describe(queue, &info));
+    all.closed.reused_in_order += info.reused_in_order;
+    all.closed.reused_after_event += info.reused_after_event;
+    all.closed.reused_after_wait += info.reused_after_wait;
+    all.closed.allocated_count += info.allocated_count;
+    all.closed.freed_after_wait += info.freed_after_wait;
+    DO(memspan_queue_close(queue));
+}
+
 static void renew(struct worker *w)
 {
     unsigned i = pick(w, all.queue_count);
 
     pthread_rwlock_wrlock(&all.lock);
-    DO(memspan_queue_close(all.queues[i]));
+    close_queue(all.queues[i]);
     all.queues[i] = open_queue();
     pthread_rwlock_unlock(&all.lock);
 }
@@ -156,6 +171,10 @@ static void step(struct worker *w)
         allocate(w, b);
     } else {
         release(w, b);
+    }
+    if (pick(w, 8) == 0) { /* an order that no block needs */
+        DO(memspan_queue_wait(all.queues[pick(w, all.queue_count)],
+                              all.queues[pick(w, all.queue_count)]));
     }
     if ((w->check_count == CHECKS) || (pick(w, 64) == 0)) {
         check_all(w);
@@ -212,7 +231,7 @@ static void set_up(int device)
 static int report(const struct worker *workers, unsigned threads)
 {
     memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
-    memspan_queue_info_t sum        = {0};
+    const memspan_queue_info_t *sum = &all.closed;
     unsigned long long steps        = 0;
     unsigned i;
 
@@ -220,23 +239,16 @@ static int report(const struct worker *workers, unsigned threads)
         steps += workers[i].steps;
     }
     for (i = 0; i < all.queue_count; i++) {
-        memspan_queue_info_t info = {.struct_size = sizeof(info)};
-
-        DO(memspan_queue_describe(all.queues[i], &info));
-        sum.reused_in_order += info.reused_in_order;
-        sum.reused_after_event += info.reused_after_event;
-        sum.reused_after_wait += info.reused_after_wait;
-        sum.allocated_count += info.allocated_count;
-        sum.freed_after_wait += info.freed_after_wait;
-        DO(memspan_queue_close(all.queues[i]));
+        close_queue(all.queues[i]);
     }
     DO(memspan_allocator_get_stats(all.allocator, &stats));
     DO(memspan_check());
-    printf("%llu steps; of the last queues' %llu requests %llu in order, %llu after an event, %llu "
+    printf("%llu steps; of %llu requests %llu in order, %llu after an event, %llu "
            "after a wait; %llu frees waited; %llu bytes live\n",
-           steps, (unsigned long long)sum.allocated_count, (unsigned long long)sum.reused_in_order,
-           (unsigned long long)sum.reused_after_event, (unsigned long long)sum.reused_after_wait,
-           (unsigned long long)sum.freed_after_wait, (unsigned long long)stats.live_bytes);
+           steps, (unsigned long long)sum->allocated_count,
+           (unsigned long long)sum->reused_in_order, (unsigned long long)sum->reused_after_event,
+           (unsigned long long)sum->reused_after_wait, (unsigned long long)sum->freed_after_wait,
+           (unsigned long long)stats.live_bytes);
     return (stats.live_bytes == 0) ? 0 : 1;
 }
 
