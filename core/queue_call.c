@@ -174,6 +174,7 @@ static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
         calls->unused = call;
         return status;
     }
+    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed); /* the thread's */
     call->next = NULL;
     if (calls->first == NULL) {
         calls->first = call;
@@ -250,9 +251,7 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
     q->counts.called_count += (status == MEMSPAN_OK) ? 1 : 0;
     msp_unlock(&q->lock);
     msp_queue_trace(q, is_later ? "call" : "call after a wait", NULL, 0, started_ns);
-    if (!is_later) {
-        msp_queue_leave_call(q); /* else its thread does */
-    }
+    msp_queue_leave_call(q);
     msp_waits_flush();
     return status;
 }
