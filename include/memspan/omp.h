@@ -487,6 +487,20 @@ MEMSPAN_API memspan_status_t memspan_queue_of_interop(omp_interop_t interop,
 MEMSPAN_API memspan_status_t memspan_interop_of_queue(memspan_queue_h queue,
                                                       omp_interop_t *interop_p);
 
+/* ---- Freeing in the order of tasks ---- */
+
+#ifdef _OPENMP
+/** Free memory of omp_alloc(), or of any allocator of Memspan, in a task that depends on what
+ * @p depobj has. The depend object may be destroyed after the call. As with all dependences, the
+ * free waits for tasks of the same parent. Inline, because the program's compiler makes the task.
+ * Any thread may call it. An address that is no live block is an error of the task's thread. */
+static inline void memspan_omp_free_async(void *pointer, omp_depend_t *depobj)
+{
+#pragma omp task firstprivate(pointer) depend(depobj : *depobj)
+    omp_free(pointer, omp_null_allocator);
+}
+#endif
+
 /* ---- LLVM's direct routines, for every compiler ---- */
 
 extern void *llvm_omp_target_alloc_host(size_t size, int device_num) MEMSPAN_OMP_NOTHROW;
