@@ -446,10 +446,15 @@ cuda_result_t cuCtxPopCurrent_v2(cuda_context_t *context)
     return fake_leave(CUDA_SUCCESS);
 }
 
-cuda_result_t cuCtxGetCurrent(cuda_context_t *context)
+cuda_result_t fake_cuda_current(cuda_context_t *context)
 {
     *context = (depth == 0) ? NULL : stack[depth - 1];
     return CUDA_SUCCESS;
+}
+
+cuda_result_t cuCtxGetCurrent(cuda_context_t *context)
+{
+    CALL("cuCtxGetCurrent", fake_cuda_current(context));
 }
 
 cuda_result_t cuCtxSynchronize(void)

@@ -32,7 +32,6 @@ CUDA_CALL_MAP(FAKE_PROTOTYPE)
 #undef FAKE_PROTOTYPE
 FAKE_API cuda_result_t cuDeviceGetUuid(cuda_uuid_t *uuid, cuda_device_t device);
 FAKE_API cuda_result_t cuDevicePrimaryCtxRelease(cuda_device_t device);
-FAKE_API cuda_result_t cuCtxGetCurrent(cuda_context_t *context);
 
 /* What programs call and the backend does not. */
 FAKE_API cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode);
@@ -46,6 +45,8 @@ FAKE_API cuda_result_t cuCtxDestroy_v2(cuda_context_t context);
 
 /* For the tests. */
 FAKE_API int fake_cuda_depth(void);
+/* cuCtxGetCurrent(), which is not counted and does not fail. */
+FAKE_API cuda_result_t fake_cuda_current(cuda_context_t *context);
 /* As cudaDeviceReset(): what is in the device's context goes, references to it stay. */
 FAKE_API void fake_cuda_reset_device(int device);
 /* The driver ends. */

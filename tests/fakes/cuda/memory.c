@@ -75,7 +75,7 @@ cuda_result_t cuMemAdvise(cuda_address_t address, size_t size, cuda_advice_t adv
 cuda_result_t cuMemPrefetchAsync(cuda_address_t address, size_t size, cuda_device_t device,
                                  cuda_stream_t stream)
 {
-    CALL("cuMemPrefetchAsync", prefetch(address, size, device, stream));
+    CALL("cuMemPrefetchAsync", prefetch(address, size, device, fake_stream_of(stream)));
 }
 #else
 static int device_of(cuda_location_t location)
@@ -92,7 +92,8 @@ cuda_result_t cuMemAdvise_v2(cuda_address_t address, size_t size, cuda_advice_t 
 cuda_result_t cuMemPrefetchAsync_v2(cuda_address_t address, size_t size, cuda_location_t location,
                                     unsigned flags, cuda_stream_t stream)
 {
-    CALL("cuMemPrefetchAsync_v2", prefetch(address, size, device_of(location), stream));
+    CALL("cuMemPrefetchAsync_v2",
+         prefetch(address, size, device_of(location), fake_stream_of(stream)));
 }
 #endif
 

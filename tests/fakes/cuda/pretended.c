@@ -45,6 +45,11 @@ static int make_stream(void **stream_p)
     return driver.cu.cuStreamCreate((void *)stream_p, CUDA_STREAM_NON_BLOCKING);
 }
 
+static int make_blocking_stream(void **stream_p)
+{
+    return driver.cu.cuStreamCreate((void *)stream_p, 0);
+}
+
 static int drop_stream(void *stream)
 {
     return driver.cu.cuStreamDestroy_v2(stream);
@@ -53,7 +58,7 @@ static int drop_stream(void *stream)
 static void find_calls(void *handle)
 {
     *(void **)&driver.depth        = dlsym(handle, "fake_cuda_depth");
-    *(void **)&driver.current      = dlsym(handle, "cuCtxGetCurrent");
+    *(void **)&driver.current      = dlsym(handle, "fake_cuda_current");
     *(void **)&driver.reset_device = dlsym(handle, "fake_cuda_reset_device");
     *(void **)&driver.copy         = dlsym(handle, "cuMemcpyDtoD_v2");
     *(void **)&driver.end          = dlsym(handle, "fake_cuda_end");
@@ -89,6 +94,7 @@ void pretended_find(void)
     gpu_program.take                  = take;
     gpu_program.give_back             = give_back;
     gpu_program.make_stream           = make_stream;
+    gpu_program.make_blocking_stream  = make_blocking_stream;
     gpu_program.drop_stream           = drop_stream;
     gpu_program.queue_type            = MEMSPAN_QUEUE_CUDA;
     gpu_program.knows_owners          = driver.cu.cuStreamGetCtx != NULL;

@@ -14,7 +14,7 @@ int fake_check_stream(struct fake_stream *stream)
     if (code != CUDA_SUCCESS) {
         return code;
     }
-    return (fake_is_stream(stream) && (stream->context == context)) ? CUDA_SUCCESS
+    return (fake_is_stream(stream) && (stream->context == context)) ? fake_check_implicit(stream)
                                                                     : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -30,7 +30,7 @@ cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
 
 cuda_result_t cuStreamSynchronize(cuda_stream_t stream)
 {
-    CALL("cuStreamSynchronize", fake_stream_wait(stream));
+    CALL("cuStreamSynchronize", fake_stream_wait(fake_stream_of(stream)));
 }
 
 #ifndef FAKE_CUDA_OLD
@@ -45,14 +45,20 @@ static int find_context(struct fake_stream *stream, cuda_context_t *context_p)
 
 cuda_result_t cuStreamGetCtx(cuda_stream_t stream, cuda_context_t *context_p)
 {
-    CALL("cuStreamGetCtx", find_context(stream, context_p));
+    CALL("cuStreamGetCtx", find_context(fake_stream_of(stream), context_p));
 }
 
 cuda_result_t cuStreamIsCapturing(cuda_stream_t stream, cuda_capture_status_t *status_p)
 {
+    bool captured = false;
+    cuda_result_t code;
+
     BEGIN("cuStreamIsCapturing");
-    *status_p = gpu.capturing ? 1 : CUDA_STREAM_CAPTURE_STATUS_NONE;
-    return fake_leave(fake_check_stream(stream));
+    stream    = fake_stream_of(stream);
+    code      = fake_check_stream(stream);
+    code      = (code == CUDA_SUCCESS) ? fake_stream_is_captured(stream, &captured) : code;
+    *status_p = captured ? 1 : CUDA_STREAM_CAPTURE_STATUS_NONE;
+    return fake_leave(code);
 }
 #endif
 
@@ -60,14 +66,14 @@ cuda_result_t cuStreamIsCapturing(cuda_stream_t stream, cuda_capture_status_t *s
 
 cuda_result_t cuStreamWaitEvent(cuda_stream_t stream, cuda_event_t event, unsigned flags)
 {
-    CALL("cuStreamWaitEvent", fake_event_wait(stream, event, flags));
+    CALL("cuStreamWaitEvent", fake_event_wait(fake_stream_of(stream), event, flags));
 }
 
 #ifndef FAKE_CUDA_OLD
 cuda_result_t cuStreamAttachMemAsync(cuda_stream_t stream, cuda_address_t address, size_t size,
                                      unsigned flags)
 {
-    CALL("cuStreamAttachMemAsync", fake_attach(stream, address, size, flags));
+    CALL("cuStreamAttachMemAsync", fake_attach(fake_stream_of(stream), address, size, flags));
 }
 #endif
 cuda_result_t cuStreamWaitValue32_v2(cuda_stream_t stream, cuda_address_t address, uint32_t value,
@@ -89,7 +95,7 @@ cuda_result_t cuEventDestroy_v2(cuda_event_t event)
 
 cuda_result_t cuEventRecord(cuda_event_t event, cuda_stream_t stream)
 {
-    CALL("cuEventRecord", fake_event_record(event, stream));
+    CALL("cuEventRecord", fake_event_record(event, fake_stream_of(stream)));
 }
 
 cuda_result_t cuEventQuery(cuda_event_t event)
@@ -101,24 +107,22 @@ cuda_result_t cuEventQuery(cuda_event_t event)
 
 cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode)
 {
-    cuda_result_t code = fake_check_stream(stream);
+    CALL("cuStreamBeginCapture", fake_capture_begin(fake_stream_of(stream), mode));
+}
 
-    if ((code == CUDA_SUCCESS) && (mode == 0)) {
-        (void)fake_gpu_capture(true);
-    }
-    return (mode == 0) ? code : CUDA_ERROR_NOT_SUPPORTED;
+static int end_capture(struct fake_stream *stream, void **graph)
+{
+    static char made;
+    int code = fake_check_stream(stream);
+
+    code   = (code == CUDA_SUCCESS) ? fake_capture_end(stream) : code;
+    *graph = (code == CUDA_SUCCESS) ? &made : NULL;
+    return code;
 }
 
 cuda_result_t cuStreamEndCapture(cuda_stream_t stream, void **graph)
 {
-    static char made;
-    cuda_result_t code = fake_check_stream(stream);
-
-    if (code == CUDA_SUCCESS) {
-        code = fake_gpu_capture(false) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    }
-    *graph = (code == CUDA_SUCCESS) ? &made : NULL;
-    return code;
+    CALL("cuStreamEndCapture", end_capture(fake_stream_of(stream), graph));
 }
 
 cuda_result_t cuGraphDestroy(void *graph)
@@ -148,7 +152,7 @@ cuda_result_t cuMemcpyDtoD_v2(cuda_address_t to, cuda_address_t from, size_t siz
 cuda_result_t cuMemcpyAsync(cuda_address_t to, cuda_address_t from, size_t size,
                             cuda_stream_t stream)
 {
-    CALL("cuMemcpyAsync", fake_copy(to, from, size, stream));
+    CALL("cuMemcpyAsync", fake_copy(to, from, size, fake_stream_of(stream)));
 }
 
 cuda_result_t cuMemcpy2DAsync_v2(const cuda_rectangle_t *r, cuda_stream_t stream)
@@ -158,18 +162,19 @@ cuda_result_t cuMemcpy2DAsync_v2(const cuda_rectangle_t *r, cuda_stream_t stream
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     return fake_leave(fake_copy_rows(r->to.address, r->to.pitch_bytes, r->from.address,
-                                     r->from.pitch_bytes, r->width_bytes, r->height, stream));
+                                     r->from.pitch_bytes, r->width_bytes, r->height,
+                                     fake_stream_of(stream)));
 }
 
 cuda_result_t cuMemsetD8Async(cuda_address_t to, unsigned char byte, size_t count,
                               cuda_stream_t stream)
 {
-    CALL("cuMemsetD8Async", fake_fill(to, byte, 1, count, stream));
+    CALL("cuMemsetD8Async", fake_fill(to, byte, 1, count, fake_stream_of(stream)));
 }
 
 cuda_result_t cuMemsetD32Async(cuda_address_t to, unsigned word, size_t count, cuda_stream_t stream)
 {
-    CALL("cuMemsetD32Async", fake_fill(to, word, 4, count, stream));
+    CALL("cuMemsetD32Async", fake_fill(to, word, 4, count, fake_stream_of(stream)));
 }
 
 /* ---- modules and launches ---- */
@@ -242,7 +247,8 @@ cuda_result_t cuLaunchKernel(cuda_function_t function, unsigned grid_x, unsigned
     cuda_result_t code;
 
     BEGIN("cuLaunchKernel");
-    code = fake_check_stream(stream);
+    stream = fake_stream_of(stream);
+    code   = fake_check_stream(stream);
     if ((code != CUDA_SUCCESS) || (function->context != stream->context)) {
         return fake_leave((code != CUDA_SUCCESS) ? code : CUDA_ERROR_INVALID_HANDLE);
     }

@@ -10,6 +10,7 @@
  * kernel that touches what it may not leaves its device unusable. */
 
 #include "tests/fakes/gpu/gpu.h"
+#include <pthread.h>
 
 enum {
     FAKE_INVALID_VALUE        = 1,
@@ -17,12 +18,18 @@ enum {
     FAKE_INVALID_DEVICE       = 101,
     FAKE_INVALID_CONTEXT      = 201,
     FAKE_INVALID_HANDLE       = 400,
+    FAKE_ILLEGAL_STATE        = 401,
     FAKE_NOT_READY            = 600,
     FAKE_ILLEGAL_ADDRESS      = 700,
     FAKE_PEERS_ALREADY        = 704,
     FAKE_LOST                 = 719,
     FAKE_CAPTURE_UNSUPPORTED  = 900,
-    FAKE_CAPTURE_MODE_RELAXED = 2,
+    FAKE_CAPTURE_INVALIDATED  = 901,
+    FAKE_CAPTURE_UNJOINED     = 904,
+    FAKE_CAPTURE_ISOLATION    = 905,
+    FAKE_CAPTURE_IMPLICIT     = 906,
+    FAKE_CAPTURED_EVENT       = 907,
+    FAKE_CAPTURE_WRONG_THREAD = 908,
     FAKE_PORTABLE_AND_MAPPED  = 3,
     FAKE_LAST_PREFETCH        = 4,
     FAKE_NAME_BYTES           = 48
@@ -83,18 +90,31 @@ int fake_enable_peer(int device, int peer);
 
 /* ---- calls_work.c ---- */
 
+/* The default streams exist from their first use on. */
+enum fake_stream_type { FAKE_STREAM_MADE, FAKE_STREAM_LEGACY, FAKE_STREAM_THREAD };
+
 struct fake_stream {
     struct fake_stream *next;
-    bool destroyed; /* what is pending is still done, and then it goes */
+    enum fake_stream_type type;
+    pthread_t thread; /* whose default stream it is */
+    bool blocking;    /* it and the legacy default stream wait for each other */
+    bool destroyed;   /* what is pending is still done, and then it goes */
     int device;
     void *context;
     struct fake_command *first;
+    unsigned capture; /* a number; 0: it is not captured */
+    int capture_mode;
+    pthread_t capturer;
+    bool origin;   /* of the capture */
+    bool unjoined; /* it came in by an event, and nothing has waited for it */
+    bool spoilt;
 };
 
 /* A position in a stream. */
 struct fake_mark {
     int references;
     struct fake_stream *stream; /* until it is done */
+    unsigned capture;           /* in which it is; 0: none */
     bool done;
 };
 
@@ -134,6 +154,9 @@ struct fake_command {
 };
 
 int fake_sticky(int device);
+/* The stream of a handle: NULL and 1 are the legacy default stream of what is current, 2 is the
+ * thread's. */
+struct fake_stream *fake_stream_of(struct fake_stream *handle);
 bool fake_is_stream(const struct fake_stream *stream);
 int fake_stream_create(struct fake_stream **stream_p, unsigned flags);
 int fake_stream_destroy(struct fake_stream *stream, const char *name);
@@ -172,10 +195,20 @@ int fake_launch(const struct fake_function *function, const unsigned grid[3],
                 const unsigned block[3], unsigned shared_bytes, struct fake_stream *stream,
                 void **arguments, void **extra);
 
+/* ---- calls_capture.c ---- */
+
 int fake_exchange_capture_mode(int *mode);
 /* What a call answers while a stream of the program's is captured; 0: it is begun. A call that
  * waits would wait for the captured stream as well: never. */
 int fake_refuse_in_capture(bool unsafe, bool waits);
+/* What work on a stream that is there answers, because it would wait for a captured one; or 0. */
+int fake_check_implicit(const struct fake_stream *stream);
+/* What waiting for a stream answers, because it is captured; or 0. */
+int fake_refuse_captured(struct fake_stream *stream);
+int fake_stream_is_captured(const struct fake_stream *stream, bool *captured_p);
+int fake_capture_begin(struct fake_stream *stream, int mode);
+int fake_capture_end(struct fake_stream *stream);
+int fake_capture_join(struct fake_stream *stream, const struct fake_mark *mark);
 
 /* ---- calls_event.c ---- */
 
@@ -188,6 +221,8 @@ int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, 
 int fake_event_query(struct fake_event *event);
 void fake_events_drop(int device, const void *context); /* chosen as by fake_remove_all() */
 void fake_mark_drop(struct fake_mark *mark);
+/* The command waits for what is the last one of another stream now. */
+void fake_wait_for_last(struct fake_command *command, struct fake_stream *other);
 
 /* ---- kernels.c ---- */
 

@@ -107,6 +107,14 @@ void fake_events_drop(int device, const void *context)
     }
 }
 
+static struct fake_mark *make_mark(struct fake_stream *stream)
+{
+    struct fake_mark *mark = hold(calloc(1, sizeof(*mark)));
+
+    mark->stream = stream;
+    return mark;
+}
+
 /* The stream is finished with a command by dropping it. */
 static int run_nothing(int device, struct fake_command *command)
 {
@@ -130,11 +138,11 @@ int fake_event_record(struct fake_event *event, struct fake_stream *stream)
     if (event->mark != NULL) {
         fake_mark_drop(event->mark);
     }
-    event->mark         = hold(calloc(1, sizeof(*event->mark)));
-    event->mark->stream = stream;
-    event->answers      = 0;
-    c                   = fake_enqueue(stream, run_nothing);
-    c->mark             = hold(event->mark);
+    event->mark          = make_mark(stream);
+    event->mark->capture = stream->capture;
+    event->answers       = 0;
+    c                    = fake_enqueue(stream, run_nothing);
+    c->mark              = hold(event->mark);
     return 0;
 }
 
@@ -142,6 +150,20 @@ static int run_wait(int device, struct fake_command *command)
 {
     fake_run_to(command->waits_for);
     return gpu.sticky[device];
+}
+
+void fake_wait_for_last(struct fake_command *command, struct fake_stream *other)
+{
+    struct fake_command *last = other->first;
+
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    if (last->mark == NULL) {
+        last->mark = make_mark(other);
+    }
+    command->run       = run_wait;
+    command->waits_for = hold(last->mark);
 }
 
 int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, unsigned flags)
@@ -154,10 +176,11 @@ int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, 
     if (!is_event(event, "a wait")) {
         return FAKE_INVALID_HANDLE;
     }
-    if (event->mark != NULL) {
+    code = (event->mark == NULL) ? 0 : fake_capture_join(stream, event->mark);
+    if ((code == 0) && (event->mark != NULL) && (stream->capture == 0)) {
         fake_enqueue(stream, run_wait)->waits_for = hold(event->mark);
     }
-    return 0;
+    return code;
 }
 
 int fake_event_query(struct fake_event *event)
@@ -170,6 +193,9 @@ int fake_event_query(struct fake_event *event)
     code = fake_sticky(event->device);
     if (code != 0) {
         return code;
+    }
+    if ((event->mark != NULL) && (event->mark->capture != 0)) {
+        return FAKE_CAPTURED_EVENT;
     }
     if ((event->mark != NULL) && !event->mark->done && (++event->answers > ANSWERS_MAX)) {
         fake_go_on(event->mark);

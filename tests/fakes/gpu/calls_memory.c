@@ -153,7 +153,7 @@ int fake_attach(struct fake_stream *stream, uintptr_t address, size_t size, unsi
         return code;
     }
     if ((m == NULL) || (m->kind != FAKE_MANAGED) || (m->base != address) || (size != 0) ||
-        ((flags != GLOBAL) && (flags != SINGLE))) {
+        ((flags != GLOBAL) && (flags != SINGLE)) || (stream->type != FAKE_STREAM_MADE)) {
         return FAKE_INVALID_VALUE;
     }
     if (fake_is_used_elsewhere(m, stream) && (gpu.failed[0] == '\0')) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls_work.c: streams, copies, fills, modules, launches and captures. */
+/* calls_work.c: streams, copies, fills, modules and launches. */
 
 #include "tests/fakes/gpu/calls.h"
 #include <stdio.h>
@@ -69,6 +69,9 @@ static void judge(const struct fake_stream *stream, const struct fake_command *c
 }
 
 /* ---- streams ---- */
+
+/* Commands that were captured: none is ever launched. */
+static struct fake_command *graph;
 
 static void drop_first(struct fake_stream *stream)
 {
@@ -163,8 +166,8 @@ static void unlink_stream(struct fake_stream *stream)
     }
     *link = stream->next;
     detach_all(stream);
+    gpu.objects -= (stream->type == FAKE_STREAM_MADE) ? 1 : 0;
     free(stream);
-    gpu.objects--;
 }
 
 int fake_run_all(int device)
@@ -194,21 +197,60 @@ bool fake_is_stream(const struct fake_stream *stream)
     return (s != NULL) && !s->destroyed;
 }
 
+static struct fake_stream *add_stream(int device, enum fake_stream_type type, bool blocking)
+{
+    struct fake_stream *stream = calloc(1, sizeof(*stream));
+
+    stream->type     = type;
+    stream->thread   = pthread_self();
+    stream->blocking = blocking;
+    stream->device   = device;
+    stream->context  = fake_context();
+    stream->next     = gpu.streams;
+    gpu.streams      = stream;
+    return stream;
+}
+
+/* Flag 1: it does not wait for the default stream, and is not waited for. */
 int fake_stream_create(struct fake_stream **stream_p, unsigned flags)
 {
     int device;
     int code = fake_usable(&device);
 
-    if ((code != 0) || (flags != 1)) { /* it does not wait for the default stream */
+    if ((code != 0) || (flags > 1)) {
         return (code != 0) ? code : FAKE_INVALID_VALUE;
     }
-    *stream_p            = calloc(1, sizeof(**stream_p));
-    (*stream_p)->device  = device;
-    (*stream_p)->context = fake_context();
-    (*stream_p)->next    = gpu.streams;
-    gpu.streams          = *stream_p;
+    *stream_p = add_stream(device, FAKE_STREAM_MADE, flags == 0);
     gpu.objects++;
     return 0;
+}
+
+static struct fake_stream *find_default(int device, enum fake_stream_type type)
+{
+    struct fake_stream *s = gpu.streams;
+
+    while ((s != NULL) &&
+           ((s->type != type) || (s->device != device) || (s->context != fake_context()) ||
+            ((type == FAKE_STREAM_THREAD) && (pthread_equal(s->thread, pthread_self()) == 0)))) {
+        s = s->next;
+    }
+    return s;
+}
+
+struct fake_stream *fake_stream_of(struct fake_stream *handle)
+{
+    enum fake_stream_type type = ((uintptr_t)handle == 2) ? FAKE_STREAM_THREAD : FAKE_STREAM_LEGACY;
+    struct fake_stream *stream;
+    int device = -1;
+
+    if ((uintptr_t)handle > 2) {
+        return handle;
+    }
+    if (fake_usable(&device) != 0) {
+        return NULL;
+    }
+    stream = find_default(device, type);
+    return (stream != NULL) ? stream : add_stream(device, type, type == FAKE_STREAM_THREAD);
 }
 
 /* Returns at once: what is pending is done later, and how that ends is the answer of the next call.
@@ -217,7 +259,7 @@ int fake_stream_destroy(struct fake_stream *stream, const char *name)
 {
     int code;
 
-    if (!fake_is_stream(stream)) {
+    if (!fake_is_stream(stream) || (stream->type != FAKE_STREAM_MADE)) {
         fake_broken("%s of no stream", name);
         return FAKE_INVALID_HANDLE;
     }
@@ -236,6 +278,7 @@ int fake_stream_wait(struct fake_stream *stream)
 {
     int code = fake_check_stream(stream);
 
+    code = (code == 0) ? fake_refuse_captured(stream) : code;
     return (code == 0) ? run(stream) : code;
 }
 
@@ -271,11 +314,11 @@ void fake_streams_drop(int device, const void *context)
     }
 }
 
-struct fake_command *fake_enqueue(struct fake_stream *stream,
-                                  int (*run_it)(int device, struct fake_command *command))
+static struct fake_command *append(struct fake_stream *stream,
+                                   int (*run_it)(int device, struct fake_command *command))
 {
     struct fake_command *c     = calloc(1, sizeof(*c));
-    struct fake_command **link = &stream->first;
+    struct fake_command **link = (stream->capture == 0) ? &stream->first : &graph;
 
     while (*link != NULL) {
         link = &(*link)->next;
@@ -283,6 +326,29 @@ struct fake_command *fake_enqueue(struct fake_stream *stream,
     c->run = run_it;
     *link  = c;
     return c;
+}
+
+/* The legacy default stream and a blocking one of its context: each waits for the earlier work of
+ * the other. */
+static bool waits_for(const struct fake_stream *stream, const struct fake_stream *other)
+{
+    return (other->first != NULL) && (other->device == stream->device) &&
+           (other->context == stream->context) &&
+           (((stream->type == FAKE_STREAM_LEGACY) && other->blocking) ||
+            ((other->type == FAKE_STREAM_LEGACY) && stream->blocking));
+}
+
+struct fake_command *fake_enqueue(struct fake_stream *stream,
+                                  int (*run_it)(int device, struct fake_command *command))
+{
+    struct fake_stream *s;
+
+    for (s = gpu.streams; (stream->capture == 0) && (s != NULL); s = s->next) {
+        if (waits_for(stream, s)) {
+            fake_wait_for_last(append(stream, NULL), s);
+        }
+    }
+    return append(stream, run_it);
 }
 
 static int run_nothing(int device, struct fake_command *command)
@@ -488,26 +554,4 @@ int fake_launch(const struct fake_function *function, const unsigned grid[3],
         memcpy(&c->arguments[i], arguments[i], sizeof(uint64_t));
     }
     return 0;
-}
-
-/* ---- captures ---- */
-
-static _Thread_local int capture_mode; /* 0: global */
-
-int fake_exchange_capture_mode(int *mode)
-{
-    int before = capture_mode;
-
-    capture_mode = *mode;
-    *mode        = before;
-    return 0;
-}
-
-int fake_refuse_in_capture(bool unsafe, bool waits)
-{
-    if (!gpu.capturing || (!waits && (!unsafe || (capture_mode == FAKE_CAPTURE_MODE_RELAXED)))) {
-        return 0;
-    }
-    gpu.capture_spoilt = true;
-    return FAKE_CAPTURE_UNSUPPORTED;
 }

@@ -196,6 +196,7 @@ FAKE_API const char *fake_gpu_failed_call(void);
 /* The first rule that was broken, or "". */
 FAKE_API const char *fake_gpu_violation(void);
 FAKE_API int fake_gpu_live(void);
+/* NULL: of all calls. */
 FAKE_API unsigned fake_gpu_calls(const char *name);
 FAKE_API unsigned long long fake_gpu_used(int device);
 /* The program captures a stream, or has ended that: true if the capture is whole. */

@@ -97,7 +97,8 @@ hip_result_t hipMemAdvise(const void *address, size_t size, int advice, int devi
 
 hip_result_t hipMemPrefetchAsync(const void *address, size_t size, int device, hip_stream_t stream)
 {
-    CALL("hipMemPrefetchAsync", fake_prefetch((uintptr_t)address, size, device, stream));
+    CALL("hipMemPrefetchAsync",
+         fake_prefetch((uintptr_t)address, size, device, fake_stream_of(stream)));
 }
 
 hip_result_t hipMemRangeGetAttribute(void *data, size_t size, int which, const void *address,

@@ -53,6 +53,11 @@ static int make_stream(void **stream_p)
     return seen(driver.hip.hipStreamCreateWithFlags((void *)stream_p, HIP_STREAM_NON_BLOCKING));
 }
 
+static int make_blocking_stream(void **stream_p)
+{
+    return seen(driver.hip.hipStreamCreateWithFlags((void *)stream_p, 0));
+}
+
 static int drop_stream(void *stream)
 {
     return seen(driver.hip.hipStreamDestroy(stream));
@@ -108,6 +113,7 @@ void pretended_find(void)
     gpu_program.take                  = take;
     gpu_program.give_back             = give_back;
     gpu_program.make_stream           = make_stream;
+    gpu_program.make_blocking_stream  = make_blocking_stream;
     gpu_program.drop_stream           = drop_stream;
     gpu_program.queue_type            = MEMSPAN_QUEUE_HIP;
     gpu_program.knows_owners          = driver.hip.hipStreamGetDevice != NULL;

@@ -7,10 +7,11 @@
 int fake_check_stream(struct fake_stream *stream)
 {
     if (!fake_is_stream(stream)) {
-        fake_broken("the default stream, or none at all");
+        fake_broken("no stream");
         return HIP_ERROR_INVALID_HANDLE;
     }
-    return fake_sticky(stream->device);
+    return (fake_sticky(stream->device) != HIP_SUCCESS) ? fake_sticky(stream->device)
+                                                        : fake_check_implicit(stream);
 }
 
 hip_result_t hipStreamCreateWithFlags(hip_stream_t *stream_p, unsigned flags)
@@ -25,13 +26,14 @@ hip_result_t hipStreamDestroy(hip_stream_t stream)
 
 hip_result_t hipStreamSynchronize(hip_stream_t stream)
 {
-    CALL("hipStreamSynchronize", fake_stream_wait(stream));
+    CALL("hipStreamSynchronize", fake_stream_wait(fake_stream_of(stream)));
 }
 
 #ifndef FAKE_HIP_OLD
 hip_result_t hipStreamGetDevice(hip_stream_t stream, hip_device_t *device_p)
 {
     BEGIN("hipStreamGetDevice");
+    stream = fake_stream_of(stream);
     if (!fake_is_stream(stream)) {
         return fake_leave(HIP_ERROR_INVALID_HANDLE);
     }
@@ -41,9 +43,15 @@ hip_result_t hipStreamGetDevice(hip_stream_t stream, hip_device_t *device_p)
 
 hip_result_t hipStreamIsCapturing(hip_stream_t stream, hip_capture_status_t *status_p)
 {
+    bool captured = false;
+    hip_result_t code;
+
     BEGIN("hipStreamIsCapturing");
-    *status_p = gpu.capturing ? 1 : HIP_CAPTURE_STATUS_NONE;
-    return fake_leave(fake_check_stream(stream));
+    stream    = fake_stream_of(stream);
+    code      = fake_check_stream(stream);
+    code      = (code == HIP_SUCCESS) ? fake_stream_is_captured(stream, &captured) : code;
+    *status_p = captured ? 1 : HIP_CAPTURE_STATUS_NONE;
+    return fake_leave(code);
 }
 #endif
 
@@ -52,12 +60,13 @@ hip_result_t hipStreamIsCapturing(hip_stream_t stream, hip_capture_status_t *sta
 hip_result_t hipStreamAttachMemAsync(hip_stream_t stream, void *address, size_t size,
                                      unsigned flags)
 {
-    CALL("hipStreamAttachMemAsync", fake_attach(stream, (uintptr_t)address, size, flags));
+    CALL("hipStreamAttachMemAsync",
+         fake_attach(fake_stream_of(stream), (uintptr_t)address, size, flags));
 }
 
 hip_result_t hipStreamWaitEvent(hip_stream_t stream, hip_event_t event, unsigned flags)
 {
-    CALL("hipStreamWaitEvent", fake_event_wait(stream, event, flags));
+    CALL("hipStreamWaitEvent", fake_event_wait(fake_stream_of(stream), event, flags));
 }
 
 hip_result_t hipStreamWaitValue64(hip_stream_t stream, void *address, uint64_t value,
@@ -80,7 +89,7 @@ hip_result_t hipEventDestroy(hip_event_t event)
 
 hip_result_t hipEventRecord(hip_event_t event, hip_stream_t stream)
 {
-    CALL("hipEventRecord", fake_event_record(event, stream));
+    CALL("hipEventRecord", fake_event_record(event, fake_stream_of(stream)));
 }
 
 hip_result_t hipEventQuery(hip_event_t event)
@@ -92,9 +101,9 @@ hip_result_t hipEventQuery(hip_event_t event)
 
 hip_result_t hipMemcpyAsync(void *to, const void *from, size_t size, int kind, hip_stream_t stream)
 {
-    CALL("hipMemcpyAsync", (kind == HIP_MEMCPY_DEFAULT)
-                               ? fake_copy((uintptr_t)to, (uintptr_t)from, size, stream)
-                               : HIP_ERROR_INVALID_VALUE);
+    CALL("hipMemcpyAsync", (kind == HIP_MEMCPY_DEFAULT) ? fake_copy((uintptr_t)to, (uintptr_t)from,
+                                                                    size, fake_stream_of(stream))
+                                                        : HIP_ERROR_INVALID_VALUE);
 }
 
 hip_result_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -102,13 +111,14 @@ hip_result_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     CALL("hipMemcpy2DAsync", (kind == HIP_MEMCPY_DEFAULT)
                                  ? fake_copy_rows((uintptr_t)to, to_pitch, (uintptr_t)from,
-                                                  from_pitch, width, height, stream)
+                                                  from_pitch, width, height, fake_stream_of(stream))
                                  : HIP_ERROR_INVALID_VALUE);
 }
 
 hip_result_t hipMemsetAsync(void *to, int value, size_t size, hip_stream_t stream)
 {
-    CALL("hipMemsetAsync", fake_fill((uintptr_t)to, (unsigned)value, 1, size, stream));
+    CALL("hipMemsetAsync",
+         fake_fill((uintptr_t)to, (unsigned)value, 1, size, fake_stream_of(stream)));
 }
 
 /* ---- modules and launches ---- */
@@ -162,7 +172,8 @@ hip_result_t hipModuleLaunchKernel(hip_function_t function, unsigned grid_x, uns
     hip_result_t code;
 
     BEGIN("hipModuleLaunchKernel");
-    code = fake_check_stream(stream);
+    stream = fake_stream_of(stream);
+    code   = fake_check_stream(stream);
     if (code != HIP_SUCCESS) {
         return fake_leave(code);
     }

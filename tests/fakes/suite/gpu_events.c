@@ -157,6 +157,49 @@ Test(gpu_events, streams_that_are_no_queue_of_a_device)
     pretended_close(state);
 }
 
+/* The legacy default stream: only streams that are not blocking, as ours, do not wait for it. */
+Test(gpu_events, the_default_stream_waits_for_blocking_streams)
+{
+    enum { BLOCKING, NOT_BLOCKING, QUEUES };
+    unsigned char bytes[PRETENDED_BYTES];
+    void *streams[QUEUES];
+    void *queues[QUEUES];
+    void *event = NULL;
+    struct gpu_visit visit;
+    int i;
+    void *state           = PRETENDED_OPEN("DEVICES=1");
+    memspan_block_t block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    void *legacy          = adopt(state, 0, NULL);
+
+    OK(gpu_enter(state, 0, GPU_TO_WORK, &visit));
+    cr_assert_eq(gpu_program.make_blocking_stream(&streams[BLOCKING]), 0);
+    cr_assert_eq(gpu_program.make_stream(&streams[NOT_BLOCKING]), 0);
+    gpu_leave(&visit);
+    for (i = 0; i < QUEUES; i++) {
+        queues[i] = adopt(state, 0, streams[i]);
+    }
+    OK(table->fill(state, 0, queues[NOT_BLOCKING], block.address, 1, 8));
+    OK(table->event_record(state, 0, queues[NOT_BLOCKING], &event));
+    OK(table->fill(state, 0, queues[BLOCKING], (char *)block.address + 8, 2, 8));
+    OK(table->copy(state, 0, legacy, (char *)block.address + 16, (char *)block.address + 8, 8));
+    OK(table->synchronize(state, 0, legacy));
+    cr_assert(!is_done(state, event));
+    OK(table->fill(state, 0, legacy, (char *)block.address + 8, 3, 8));
+    OK(table->copy(state, 0, queues[BLOCKING], (char *)block.address + 24,
+                   (char *)block.address + 8, 8));
+    OK(table->synchronize(state, 0, queues[BLOCKING]));
+    OK(table->synchronize(state, 0, queues[NOT_BLOCKING]));
+    pretended_read(state, 0, bytes, block.address, sizeof(bytes));
+    cr_assert(bytes[16] == 2 && bytes[24] == 3, "%d %d", bytes[16], bytes[24]);
+    OK(table->event_destroy(state, 0, event));
+    for (i = 0; i < QUEUES; i++) {
+        OK(table->queue_destroy(state, 0, queues[i]));
+        drop_stream(state, 0, streams[i]);
+    }
+    OK(table->queue_destroy(state, 0, legacy));
+    pretended_end(state, 0, &block);
+}
+
 /* The memory for partial sums is the backend's. */
 Test(gpu_events, a_stream_of_the_program_keeps_nothing_of_ours)
 {

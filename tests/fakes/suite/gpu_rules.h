@@ -33,6 +33,7 @@ extern struct gpu_program {
     int (*exchange_capture_mode)(int *mode); /* NULL: an old driver has none */
     bool (*capture)(bool begin);
     int (*make_stream)(void **stream_p);
+    int (*make_blocking_stream)(void **stream_p);
     int (*drop_stream)(void *stream);
     memspan_queue_type_t queue_type;
     bool knows_owners; /* of streams, and whether they are captured */
