@@ -287,13 +287,14 @@ static void note_seen(struct msp_queue *q, const struct msp_queue *other, bool i
     q->seen[other->index] = other->event_mark;
 }
 
-memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, bool is_alive,
-                                 enum msp_wait_reason reason, bool *waited_p)
+memspan_status_t msp_queue_order(struct msp_queue *q, struct msp_queue *other, uint64_t mark,
+                                 bool is_alive, enum msp_wait_reason reason, bool *waited_p)
 {
     const struct msp_device *d = q->device;
-    bool records_now           = is_alive || ((other->flags & MEMSPAN_QUEUE_LASTING) != 0);
-    uint64_t started_ns        = msp_watch_now();
-    memspan_status_t status    = MEMSPAN_ERR_UNSUPPORTED;
+    bool records_now =
+        (mark > other->event_mark) && (is_alive || ((other->flags & MEMSPAN_QUEUE_LASTING) != 0));
+    uint64_t started_ns     = msp_watch_now();
+    memspan_status_t status = MEMSPAN_ERR_UNSUPPORTED;
 
     *waited_p = false;
     if ((q == other) || other->is_immediate) {
@@ -531,8 +532,9 @@ memspan_status_t memspan_queue_wait(memspan_queue_h handle, memspan_queue_h othe
     msp_queue_lock_edges(); /* neither is closed meanwhile */
     q      = msp_queue_enter(handle);
     other  = (q == NULL) ? NULL : msp_queue_enter(other_handle);
-    status = (other == NULL) ? memspan_error_last()->status
-                             : msp_queue_order(q, other, true, MSP_WAIT_EDGE, &waited);
+    status = (other == NULL)
+                 ? memspan_error_last()->status
+                 : msp_queue_order(q, other, MSP_MARK_ALL, true, MSP_WAIT_EDGE, &waited);
     msp_queue_leave(other);
     msp_queue_leave(q);
     msp_queue_unlock_edges();

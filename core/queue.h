@@ -108,12 +108,13 @@ void msp_queue_unlock_edges(void);
  * driver how far @p other is. Lock of edges held. */
 uint64_t msp_queue_known(const struct msp_queue *queue, struct msp_queue *other, bool look);
 
-/* From now on work of @p queue starts after what is on @p other: by an event or, where there is
- * none, by waiting on the host (*waited_p). Here and below @p is_alive: the program has just named
- * @p other (@p queue); else, unless it is lasting, its native queue may be gone, and its last event
- * counts, which covers all that was freed on it. Lock of edges held. */
-memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *other, bool is_alive,
-                                 enum msp_wait_reason reason, bool *waited_p);
+/* From now on work of @p queue starts after what has a mark of @p other up to @p mark,
+ * MSP_MARK_ALL: after all that is on it: by its last event, where that covers the mark, by a new
+ * one or, where there is none, by waiting on the host (*waited_p). Here and below @p is_alive: the
+ * program has just named @p other (@p queue); else, unless it is lasting, its native queue may be
+ * gone, and its last event counts, which covers all that was freed on it. Lock of edges held. */
+memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *other, uint64_t mark,
+                                 bool is_alive, enum msp_wait_reason reason, bool *waited_p);
 
 /* Record an event on a native queue that is there. Lock of edges held, and the queue's not. */
 memspan_status_t msp_queue_record(struct msp_queue *queue);

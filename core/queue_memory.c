@@ -149,7 +149,7 @@ static struct msp_record *take_ordered(const struct request *want, struct msp_qu
         return NULL;
     }
     mark = r->queue_mark;
-    if (msp_queue_order(want->queue, other, false, MSP_WAIT_REUSE, &waited) != MEMSPAN_OK) {
+    if (msp_queue_order(want->queue, other, mark, false, MSP_WAIT_REUSE, &waited) != MEMSPAN_OK) {
         put_back(other, r, mark);
         return NULL;
     }

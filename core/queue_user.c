@@ -121,7 +121,7 @@ memspan_status_t msp_queue_order_users(struct msp_queue *q, const void *pointer,
         }
         user = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
         if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
-            ordered = msp_queue_order(q, user, false, MSP_WAIT_EDGE, &waited);
+            ordered = msp_queue_order(q, user, MSP_MARK_ALL, false, MSP_WAIT_EDGE, &waited);
         }
         status      = (status == MEMSPAN_OK) ? ordered : status;
         *waited_p   = *waited_p || waited;

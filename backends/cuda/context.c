@@ -133,14 +133,41 @@ static bool renew(struct cuda_device *device, unsigned epoch)
 
 /* ---- current ---- */
 
-static cuda_result_t push(struct cuda_device *device)
+enum { PUSHED, WAS_CURRENT };
+
+/* Only of a driver that numbers contexts: on others a push detects a reset. */
+static bool is_current(const struct cuda_device *device)
+{
+    const struct gpu_state *state = device->gpu.state;
+    cuda_context_t current        = NULL;
+    cuda_result_t code;
+
+    if ((atomic_load(&device->context_id) == 0) || (cuda_calls(state)->cuCtxGetCurrent == NULL)) {
+        return false;
+    }
+    code = cuda_calls(state)->cuCtxGetCurrent(&current);
+    if (code != CUDA_SUCCESS) {
+        state->services->log(MEMSPAN_LOG_DEBUG, state->driver->name, "cuCtxGetCurrent: %d",
+                             (int)code);
+    }
+    return (code == CUDA_SUCCESS) && (current == atomic_load(&device->context));
+}
+
+static cuda_result_t make_current(struct cuda_device *device, int *before_p)
 {
     struct gpu_state *state     = device->gpu.state;
     const struct cuda_calls *cu = cuda_calls(state);
     unsigned epoch              = atomic_load(&device->gpu.epoch);
-    cuda_result_t code          = was_reset(device) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                                                    : cu->cuCtxPushCurrent_v2(atomic_load(&device->context));
+    cuda_result_t code          = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 
+    *before_p = PUSHED;
+    if (!was_reset(device)) {
+        if (is_current(device)) {
+            *before_p = WAS_CURRENT;
+            return CUDA_SUCCESS;
+        }
+        code = cu->cuCtxPushCurrent_v2(atomic_load(&device->context));
+    }
     if (((code == CUDA_ERROR_CONTEXT_IS_DESTROYED) || (code == CUDA_ERROR_INVALID_CONTEXT)) &&
         renew(device, epoch)) {
         code = cu->cuCtxPushCurrent_v2(atomic_load(&device->context));
@@ -174,14 +201,13 @@ memspan_status_t cuda_enter(struct gpu_device *device, enum gpu_purpose purpose,
                                     : (cuda_is_awake(device) ? MEMSPAN_OK : wake(device));
     gpu_result_t answer     = {"cuCtxPushCurrent", CUDA_SUCCESS};
 
-    *before_p = 0; /* the driver keeps a stack */
     if (status != MEMSPAN_OK) {
         return status;
     }
-    answer.code = push(cuda_device(device));
+    answer.code = make_current(cuda_device(device), before_p);
     if (again && (answer.code != CUDA_ERROR_DEINITIALIZED) &&
         !gpu_log_failure(device->state, answer, "giving back")) {
-        answer.code = push(cuda_device(device));
+        answer.code = make_current(cuda_device(device), before_p);
     }
     if (again && (answer.code == CUDA_ERROR_DEINITIALIZED)) {
         return MEMSPAN_ERR_OFF;
@@ -196,8 +222,8 @@ void cuda_leave(struct gpu_device *device, int before)
     const struct cuda_calls *cu = cuda_calls(device->state);
     cuda_context_t ours         = NULL;
 
-    (void)before;
-    if (!gpu_log_failure(device->state,
+    if ((before == PUSHED) &&
+        !gpu_log_failure(device->state,
                          CUDA_ANSWER("cuCtxPopCurrent", cu->cuCtxPopCurrent_v2(&ours)),
                          "the thread's context")) {
         /* The thread must not keep our context: a call that failed once may work now. */

@@ -254,6 +254,7 @@ enum cuda_status {
     X(cuDevicePrimaryCtxGetState, NULL, 0, (cuda_device_t, unsigned *, int *))                     \
     X(cuCtxPushCurrent_v2, NULL, 0, (cuda_context_t))                                              \
     X(cuCtxPopCurrent_v2, NULL, 0, (cuda_context_t *))                                             \
+    X(cuCtxGetCurrent, NULL, 1, (cuda_context_t *))                                                \
     X(cuCtxSynchronize, NULL, 0, (void))                                                           \
     X(cuCtxEnablePeerAccess, NULL, 1, (cuda_context_t, unsigned))                                  \
     X(cuCtxGetId, NULL, 1, (cuda_context_t, unsigned long long *))                                 \

@@ -19,6 +19,12 @@ static bool is_current(const struct gpu_event *event)
     return event->epoch == atomic_load(&event->device->epoch);
 }
 
+/* NULL: the device's own queue, which may be made now. */
+static enum gpu_purpose purpose_with(const void *queue)
+{
+    return (queue != NULL) ? GPU_TO_ORDER : GPU_TO_WORK;
+}
+
 /* ---- recording ---- */
 
 /* @p event gets a handle of the epoch of @p queue; one of an earlier epoch is forgotten. */
@@ -114,7 +120,7 @@ memspan_status_t gpu_event_record(void *state, int ordinal, void *opaque, void *
     struct gpu_event *event = *event_p;
     struct gpu_queue *queue;
     struct gpu_visit visit;
-    memspan_status_t status = gpu_enter(state, ordinal, GPU_TO_WORK, &visit);
+    memspan_status_t status = gpu_enter(state, ordinal, purpose_with(opaque), &visit);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -159,7 +165,7 @@ memspan_status_t gpu_event_wait(void *opaque_state, int ordinal, void *opaque, v
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     if (status == MEMSPAN_OK) {
-        status = gpu_enter(opaque_state, ordinal, GPU_TO_WORK, &visit);
+        status = gpu_enter(opaque_state, ordinal, purpose_with(opaque), &visit);
     }
     if (status != MEMSPAN_OK) {
         return status;

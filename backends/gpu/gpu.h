@@ -174,6 +174,7 @@ struct gpu_pointer {
 /* The purpose for which a device is entered. */
 enum gpu_purpose {
     GPU_TO_WORK,
+    GPU_TO_ORDER,    /* an event and a queue that are there: no capture forbids it */
     GPU_TO_ALLOCATE, /* also frees: must not spoil the program's capture */
     GPU_TO_ASK,      /* about addresses */
     GPU_TO_WAIT,
@@ -435,6 +436,19 @@ bool gpu_is_active(const struct gpu_device *device);
 /* torch.c: the open driver for PyTorch's functions, and its end. */
 void gpu_torch_offer(struct gpu_state *state);
 void gpu_torch_withdraw(struct gpu_state *state);
+
+/* torch_pool.c: memory of captured graphs. A note keeps a block from being freed; *_WAITS: it is
+ * freed after all work on its device. False: no memory for the note. */
+
+enum { GPU_TORCH_WAITS = -1 };
+bool gpu_torch_is_captured(int device);
+bool gpu_torch_note(void *address, int device, bool freed);
+enum gpu_torch_fate { GPU_TORCH_FREE, GPU_TORCH_WAIT, GPU_TORCH_KEEP };
+enum gpu_torch_fate gpu_torch_free_noted(void *address);
+/* True: its last use. gpu_torch_release() follows when no work uses its memory. */
+struct memspan_torch_pool;
+bool gpu_torch_leave_pool(int device, const struct memspan_torch_pool *pool);
+void gpu_torch_release(int device, const struct memspan_torch_pool *pool);
 
 enum gpu_peer gpu_peer_get(const struct gpu_state *state, int from, int home);
 bool gpu_peer_can(const struct gpu_state *state, int from, int home);

@@ -93,7 +93,8 @@ memspan_status_t gpu_enter(void *opaque, int ordinal, enum gpu_purpose purpose,
     if (gives_back && atomic_load(&state->ended)) {
         return MEMSPAN_ERR_OFF;
     }
-    if (state->driver->relaxes_always || (purpose == GPU_TO_ALLOCATE) || gives_back) {
+    if ((state->driver->relaxes_always && (purpose != GPU_TO_ORDER)) ||
+        (purpose == GPU_TO_ALLOCATE) || gives_back) {
         visit.mode = gpu_relax(state);
     }
     if (state->driver->enter != NULL) {

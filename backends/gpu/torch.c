@@ -5,8 +5,11 @@
  * backend and the ordinal, and made at the first request. The functions are here because they wait
  * for the work of the program's own streams, which no call of the core does.
  *
- * Invariant: an entry of allocators[] is set once. torch_state is the open driver, CUDA's before
- * HIP's, and is cleared before it is closed. */
+ * A stream is a queue (memspan_queue_get()). Work that is captured does not run in the order of its
+ * stream but whenever the graph is launched, so the memory of captures is no queue's: torch_pool.c.
+ *
+ * Invariant: an entry of allocators[] is set once, after the device's number. torch_state is the
+ * open driver, CUDA's before HIP's, and is cleared before it is closed. */
 
 #include "backends/gpu/gpu.h"
 #include "core/base/calls.h"
@@ -17,6 +20,8 @@ enum { DEVICES_MAX = 64, ALIGN_BYTES = 256 };
 
 static _Atomic(struct gpu_state *) torch_state;
 static _Atomic(memspan_allocator_h) allocators[DEVICES_MAX];
+static atomic_int numbers[DEVICES_MAX]; /* of Memspan's devices */
+static atomic_bool is_hooked;
 /* The waits, of which none begins once exit() has: PyTorch frees tensors there, too. */
 static struct msp_calls waits;
 
@@ -73,6 +78,7 @@ static memspan_allocator_h get_allocator(int ordinal, bool *is_new_p)
         (memspan_allocator_create(space, NULL, 0, &made) != MEMSPAN_OK)) {
         return allocator;
     }
+    atomic_store(&numbers[ordinal], number);
     if (atomic_compare_exchange_strong(&allocators[ordinal], &allocator, made)) {
         *is_new_p = true;
         return made;
@@ -81,24 +87,80 @@ static memspan_allocator_h get_allocator(int ordinal, bool *is_new_p)
     return allocator;
 }
 
+/* ---- in the order of streams ---- */
+
+void memspan_torch_hooks(void)
+{
+    atomic_store(&is_hooked, true);
+}
+
+/* False: the device has served no memory, or the stream is no queue. */
+static bool find_queue(const struct gpu_state *state, int ordinal, void *stream,
+                       memspan_queue_h *queue_p)
+{
+    return (state != NULL) && (ordinal >= 0) && (ordinal < DEVICES_MAX) &&
+           (atomic_load(&allocators[ordinal]) != MEMSPAN_ALLOCATOR_NULL) &&
+           (memspan_queue_get(atomic_load_explicit(&numbers[ordinal], memory_order_relaxed),
+                              state->driver->queue_type, stream, queue_p) == MEMSPAN_OK);
+}
+
+/* NULL: no memory. */
+static void *allocate(memspan_allocator_h allocator, size_t size_bytes, int ordinal, void *stream)
+{
+    memspan_queue_h queue;
+    void *memory;
+
+    if (!atomic_load(&is_hooked)) {
+        return memspan_aligned_alloc(allocator, ALIGN_BYTES, size_bytes);
+    }
+    if (gpu_torch_is_captured(ordinal)) { /* no work uses what is free in a pool */
+        memory = memspan_aligned_alloc(allocator, ALIGN_BYTES, size_bytes);
+        if ((memory != NULL) && !gpu_torch_note(memory, ordinal, false)) {
+            (void)memspan_free(memory);
+            memory = NULL;
+        }
+        return memory;
+    }
+    return find_queue(atomic_load(&torch_state), ordinal, stream, &queue)
+               ? memspan_alloc_on(allocator, size_bytes, queue)
+               : memspan_aligned_alloc(allocator, ALIGN_BYTES, size_bytes);
+}
+
 void *memspan_torch_alloc(ptrdiff_t size_bytes, int device, void *stream)
 {
     bool is_new                   = false;
     memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
     void *memory;
 
-    (void)stream;
     if (size_bytes > 0) {
         allocator = get_allocator(device, &is_new);
     }
     if (allocator == MEMSPAN_ALLOCATOR_NULL) {
         return NULL;
     }
-    memory = memspan_aligned_alloc(allocator, ALIGN_BYTES, (size_t)size_bytes);
+    memory = allocate(allocator, (size_t)size_bytes, device, stream);
     if (is_new) {
         msp_calls_watch_exit(&waits); /* the driver has registered its handlers of exit */
     }
     return memory;
+}
+
+/* The stream may be of another device than the memory. */
+void memspan_torch_record_stream(void *pointer, void *stream)
+{
+    const struct gpu_state *state = atomic_load(&torch_state);
+    memspan_queue_h queue;
+    int i;
+
+    for (i = 0; (pointer != NULL) && (i < DEVICES_MAX); i++) {
+        if (find_queue(state, i, stream, &queue)) {
+            (void)memspan_used_on(pointer, queue);
+            return;
+        }
+    }
+    if (pointer != NULL) {
+        (void)gpu_torch_note(pointer, GPU_TORCH_WAITS, false);
+    }
 }
 
 /* True: nothing on the device runs that was started before. */
@@ -119,19 +181,51 @@ static bool wait_for(struct gpu_state *state, int ordinal, const void *pointer)
     return answer.code == GPU_SUCCESS;
 }
 
+static void free_in_order(struct gpu_state *state, void *pointer, int ordinal, void *stream)
+{
+    enum gpu_torch_fate fate =
+        atomic_load(&is_hooked) ? gpu_torch_free_noted(pointer) : GPU_TORCH_WAIT;
+    memspan_queue_h queue;
+
+    if ((fate == GPU_TORCH_FREE) && (!find_queue(state, ordinal, stream, &queue) ||
+                                     (memspan_free_on(pointer, queue) != MEMSPAN_OK))) {
+        fate = GPU_TORCH_WAIT;
+    }
+    if ((fate == GPU_TORCH_WAIT) && wait_for(state, ordinal, pointer)) {
+        (void)memspan_free(pointer);
+    }
+}
+
 void memspan_torch_free(void *pointer, ptrdiff_t size_bytes, int device, void *stream)
 {
     struct gpu_state *state = atomic_load(&torch_state);
-    bool idle;
 
     (void)size_bytes;
-    (void)stream;
     if ((pointer == NULL) || (state == NULL) || !msp_calls_begin(&waits)) {
         return;
     }
-    idle = wait_for(state, device, pointer);
-    msp_calls_end(&waits);
-    if (idle) {
-        (void)memspan_free(pointer);
+    if (atomic_load(&is_hooked) && gpu_torch_is_captured(device)) {
+        (void)gpu_torch_note(pointer, device, true);
+    } else {
+        free_in_order(state, pointer, device, stream);
     }
+    msp_calls_end(&waits);
+}
+
+void memspan_torch_reset(void)
+{
+    (void)memspan_trim();
+}
+
+void memspan_torch_pool_release(int device, memspan_torch_pool_t pool)
+{
+    struct gpu_state *state = atomic_load(&torch_state);
+
+    if ((state == NULL) || !msp_calls_begin(&waits)) {
+        return;
+    }
+    if (gpu_torch_leave_pool(device, &pool) && wait_for(state, device, NULL)) {
+        gpu_torch_release(device, &pool);
+    }
+    msp_calls_end(&waits);
 }
