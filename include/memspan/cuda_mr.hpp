@@ -33,10 +33,13 @@
  *                                          resource. RMM from 26.06 takes it as it is.
  *   memspan::rmm_resource                  is an rmm::mr::device_memory_resource, where RMM has it
  *
- * Streams: memory is usable in every stream at once. The stream-ordered deallocation waits until
- * the work of its stream has ended, and then frees: Memspan reuses memory at once, for any stream.
- * Where the wait fails, the block stays allocated, as work may use it. The deallocation without a
- * stream does not wait: the work must have ended.
+ * Streams: a stream is a queue of the resource's device (memspan_queue_get()). Allocations and
+ * deallocations in its order are memspan_alloc_on() and memspan_free_on(): none waits for the
+ * stream, and memory that was freed on a stream serves it again without a call of the driver.
+ * Before a program destroys a stream, it passes it to memspan::stream_ends(). A stream that is no
+ * queue, as the default stream of each thread, is waited for at the deallocation; where the wait
+ * fails, the block stays allocated, as work may use it. The calls without a stream give memory for
+ * every stream at once, and do not wait: the work must have ended.
  *
  * Ownership: a resource holds a handle by value; the allocator must outlive it.
  *
@@ -57,16 +60,8 @@ inline void *take_some(memspan_allocator_h allocator, std::size_t size_bytes,
     return take(allocator, (size_bytes == 0) ? 1 : size_bytes, align_bytes);
 }
 
-/* cuda::stream_ref::wait() of CCCL before 3.1 does nothing without a CUDA compiler. */
-inline void free_after(void *memory, cuda::stream_ref stream) noexcept
-{
-    if (::cudaStreamSynchronize(stream.get()) == ::cudaSuccess) {
-        memspan_free(memory);
-    }
-}
-
-/* Whether a device of CUDA, or of HIP, reaches the memory. */
-inline bool is_reached(memspan_allocator_h allocator)
+/* The first device of CUDA, or of HIP, that reaches the memory; MEMSPAN_HOST: none. */
+inline int find_device(memspan_allocator_h allocator, memspan_queue_type_t *type_p = nullptr)
 {
     for (int i = 0; i < memspan_device_count(); i++) {
         memspan_device_info_t info = {};
@@ -79,10 +74,13 @@ inline bool is_reached(memspan_allocator_h allocator)
             (std::strcmp(info.backend, "cuda") == 0 || std::strcmp(info.backend, "hip") == 0) &&
             memspan_allocator_reach(allocator, device, &reach) == MEMSPAN_OK &&
             reach.access >= MEMSPAN_ACCESS_FAULT) {
-            return true;
+            if (type_p != nullptr) {
+                *type_p = (info.backend[0] == 'c') ? MEMSPAN_QUEUE_CUDA : MEMSPAN_QUEUE_HIP;
+            }
+            return device;
         }
     }
-    return false;
+    return MEMSPAN_HOST;
 }
 
 /* The allocator and each fallback behind it. */
@@ -91,7 +89,7 @@ inline memspan_allocator_h require_device(handle from)
     for (memspan_allocator_h at = require_some(from); at != MEMSPAN_ALLOCATOR_NULL;) {
         memspan_allocator_info_t info = describe(at);
 
-        if (!is_reached(at)) {
+        if (find_device(at) == MEMSPAN_HOST) {
             throw std::logic_error(std::string("memspan: no device of CUDA reaches this ") +
                                    memspan_kind_name(info.kind_given) + " memory");
         }
@@ -100,10 +98,70 @@ inline memspan_allocator_h require_device(handle from)
     return from.get();
 }
 
+/* The streams of a resource: queues of a device of CUDA or HIP. */
+class streams
+{
+  public:
+    explicit streams(memspan_allocator_h allocator) : device_(find_device(allocator, &type_))
+    {
+    }
+
+    /* MEMSPAN_QUEUE_NULL: the stream is no queue. */
+    memspan_queue_h get(cudaStream_t stream) const noexcept
+    {
+        memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
+
+        if (device_ != MEMSPAN_HOST) {
+            (void)memspan_queue_get(device_, type_, stream, &queue);
+        }
+        return queue;
+    }
+
+    void *take(memspan_allocator_h allocator, std::size_t size_bytes, std::size_t align_bytes,
+               cudaStream_t stream) const
+    {
+        constexpr std::size_t align_promised_bytes = 256; /* by memspan_alloc_on() */
+        memspan_queue_h queue =
+            (align_bytes > align_promised_bytes) ? MEMSPAN_QUEUE_NULL : get(stream);
+        void *memory = nullptr;
+
+        if (queue == MEMSPAN_QUEUE_NULL) {
+            return take_some(allocator, size_bytes, align_bytes);
+        }
+        memory = memspan_alloc_on(allocator, (size_bytes == 0) ? 1 : size_bytes, queue);
+        if (memory == nullptr) {
+            throw std::bad_alloc();
+        }
+        return memory;
+    }
+
+    /* cuda::stream_ref::wait() of CCCL before 3.1 does nothing without a CUDA compiler. */
+    void free(void *memory, cudaStream_t stream) const noexcept
+    {
+        memspan_queue_h queue = get(stream);
+
+        if ((queue == MEMSPAN_QUEUE_NULL || memspan_free_on(memory, queue) != MEMSPAN_OK) &&
+            ::cudaStreamSynchronize(stream) == ::cudaSuccess) {
+            memspan_free(memory);
+        }
+    }
+
+  private:
+    memspan_queue_type_t type_ = MEMSPAN_QUEUE_CUDA;
+    int device_;
+};
+
 template <class T, class... Types>
 inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 
 } // namespace detail
+
+/** A stream that was passed to a resource over @p allocator is about to be destroyed: waits for its
+ * work, and the memory that was freed on it goes back to its pools. */
+inline void stream_ends(memspan_allocator_h allocator, cudaStream_t stream) noexcept
+{
+    (void)memspan_queue_close(detail::streams(allocator).get(stream));
+}
 
 /** An allocator as a resource of CCCL. @p Properties: cuda::mr::device_accessible,
  * cuda::mr::host_accessible, or both. */
@@ -117,7 +175,7 @@ template <class... Properties> class cuda_resource
     /** Checks the properties, for the allocator and its fallbacks: throws std::logic_error where
      * they do not hold, std::invalid_argument for a handle that is null or stale, memspan::error
      * when a driver fails. The device is any of CUDA's. */
-    explicit cuda_resource(handle from) : handle_(detail::require_some(from))
+    explicit cuda_resource(handle from) : handle_(detail::require_some(from)), streams_(handle_)
     {
         if constexpr (detail::is_one_of<cuda::mr::host_accessible, Properties...>) {
             detail::require_host(from);
@@ -151,37 +209,37 @@ template <class... Properties> class cuda_resource
     }
 
     /** In the order of a stream. Throws std::bad_alloc. */
-    void *allocate(cuda::stream_ref, std::size_t size_bytes,
+    void *allocate(cuda::stream_ref stream, std::size_t size_bytes,
                    std::size_t align_bytes = alignof(std::max_align_t))
     {
-        return allocate(size_bytes, align_bytes);
+        return streams_.take(handle_, size_bytes, align_bytes, stream.get());
     }
 
     void deallocate(cuda::stream_ref stream, void *memory, std::size_t,
                     std::size_t = alignof(std::max_align_t)) noexcept
     {
-        detail::free_after(memory, stream);
+        streams_.free(memory, stream.get());
     }
 
     /** The same by their names of older releases. */
-    void *allocate_async(std::size_t size_bytes, std::size_t align_bytes, cuda::stream_ref)
+    void *allocate_async(std::size_t size_bytes, std::size_t align_bytes, cuda::stream_ref stream)
     {
-        return allocate(size_bytes, align_bytes);
+        return allocate(stream, size_bytes, align_bytes);
     }
 
-    void *allocate_async(std::size_t size_bytes, cuda::stream_ref)
+    void *allocate_async(std::size_t size_bytes, cuda::stream_ref stream)
     {
-        return allocate(size_bytes);
+        return allocate(stream, size_bytes);
     }
 
     void deallocate_async(void *memory, std::size_t, std::size_t, cuda::stream_ref stream) noexcept
     {
-        detail::free_after(memory, stream);
+        streams_.free(memory, stream.get());
     }
 
     void deallocate_async(void *memory, std::size_t, cuda::stream_ref stream) noexcept
     {
-        detail::free_after(memory, stream);
+        streams_.free(memory, stream.get());
     }
 
     memspan_allocator_h get() const noexcept
@@ -206,6 +264,7 @@ template <class... Properties> class cuda_resource
 
   private:
     memspan_allocator_h handle_;
+    detail::streams streams_;
 };
 
 /** Memory that the device reaches. */
@@ -219,7 +278,7 @@ class rmm_resource final : public rmm::mr::device_memory_resource
 {
   public:
     /** Throws as device_resource. */
-    explicit rmm_resource(handle from) : handle_(detail::require_device(from))
+    explicit rmm_resource(handle from) : handle_(detail::require_device(from)), streams_(handle_)
     {
     }
 
@@ -229,12 +288,12 @@ class rmm_resource final : public rmm::mr::device_memory_resource
     }
 
   private:
-    void *do_allocate(std::size_t size_bytes, rmm::cuda_stream_view) override
+    void *do_allocate(std::size_t size_bytes, rmm::cuda_stream_view stream) override
     {
         constexpr std::size_t align_bytes = 256; /* as RMM promises */
 
         try {
-            return detail::take_some(handle_, size_bytes, align_bytes);
+            return streams_.take(handle_, size_bytes, align_bytes, stream.value());
         } catch (const std::bad_alloc &) {
             memspan_status_t status = memspan_error_last()->status;
 
@@ -247,7 +306,7 @@ class rmm_resource final : public rmm::mr::device_memory_resource
 
     void do_deallocate(void *memory, std::size_t, rmm::cuda_stream_view stream) noexcept override
     {
-        detail::free_after(memory, cuda::stream_ref(stream.value()));
+        streams_.free(memory, stream.value());
     }
 
     bool do_is_equal(const rmm::mr::device_memory_resource &other) const noexcept override
@@ -257,6 +316,7 @@ class rmm_resource final : public rmm::mr::device_memory_resource
     }
 
     memspan_allocator_h handle_;
+    detail::streams streams_;
 };
 #endif /* MEMSPAN_HAS_RMM_RESOURCE */
 
