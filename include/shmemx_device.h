@@ -162,6 +162,45 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_cell(const shmemx_device_view_
     }
 }
 
+/* One piece of data, in the loop of shmemx_device_ask(). 1 where a peer has failed. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_move_piece(const shmemx_device_view_t *view,
+                                                    shmemx_device_queue_t *queue,
+                                                    uint32_t operation, uint64_t where, char *own,
+                                                    size_t size_bytes, int pe)
+{
+    uint64_t ticket            = shmemx_device_draw_ticket(queue);
+    shmemx_device_cell_t *cell = shmemx_device_cell_of(queue, ticket);
+    char *data                 = shmemx_device_data_of(queue, ticket);
+    unsigned polls             = 0;
+    int failed                 = 0;
+    int ends;
+
+    do {
+        uint64_t turn = SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn);
+
+        if (turn == ticket) {
+            cell->operation  = operation;
+            cell->pe         = pe;
+            cell->where      = where;
+            cell->size_bytes = size_bytes;
+            ends             = (operation == SHMEMX_DEVICE_PUT);
+            if (ends) {
+                shmemx_device_copy(data, own, size_bytes);
+            }
+            shmemx_device_submit(view, cell, ticket);
+        } else if (turn == ticket + 2) {
+            shmemx_device_copy(own, data, size_bytes);
+            shmemx_device_release(queue, cell, ticket);
+            ends = 1;
+        } else {
+            failed = SHMEMX_DEVICE_POLL(view, &polls);
+            ends   = failed;
+        }
+        SHMEMX_DEVICE_MEET(ends);
+    } while (!ends);
+    return failed;
+}
+
 /* Data by requests: of every size-th piece, from piece [rank] on. */
 SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_queue(const shmemx_device_view_t *view,
                                                         shmemx_device_queue_t *queue,
@@ -178,28 +217,11 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_queue(const shmemx_device_view
     }
     for (; at < size_bytes; at += (size_t)size * SHMEMX_DEVICE_PIECE_BYTES) {
         size_t piece = size_bytes - at;
-        uint64_t ticket;
-        shmemx_device_cell_t *cell = shmemx_device_claim(view, queue, &ticket);
 
-        if (cell == NULL) {
-            return;
-        }
         piece = (piece < SHMEMX_DEVICE_PIECE_BYTES) ? piece : (size_t)SHMEMX_DEVICE_PIECE_BYTES;
-        cell->operation  = operation;
-        cell->pe         = pe;
-        cell->where      = where + at;
-        cell->size_bytes = piece;
-        if (operation == SHMEMX_DEVICE_PUT) {
-            shmemx_device_copy(shmemx_device_data_of(queue, ticket), own + at, piece);
-            shmemx_device_submit(view, cell, ticket);
-            continue;
-        }
-        shmemx_device_submit(view, cell, ticket);
-        if (shmemx_device_await_turn(view, cell, ticket + 2)) {
+        if (shmemx_device_move_piece(view, queue, operation, where + at, own + at, piece, pe)) {
             return;
         }
-        shmemx_device_copy(own + at, shmemx_device_data_of(queue, ticket), piece);
-        shmemx_device_release(queue, cell, ticket);
     }
 }
 

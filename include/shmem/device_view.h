@@ -131,6 +131,17 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #define SHMEMX_DEVICE_FILL(member, value)        ((member) = (value))
 #define SHMEMX_DEVICE_TAKE(member)               (member)
 #define SHMEMX_DEVICE_POLL(view, polls)          shmemx_device_poll((view), (polls))
+
+/* The end of the body of a loop that waits for a cell. Lanes of a wave that run in lockstep meet
+ * where they leave a loop, so a lane makes one attempt in the body, and does all of its part there:
+ * none waits for a lane of its own wave. The compiler must not move that part behind the loop. */
+#if defined(__AMDGCN__)
+#define SHMEMX_DEVICE_MEET(ends) __asm__ volatile("" : "+v"(ends))
+#elif defined(__SPIR__) || defined(__SPIRV__) || defined(__OPENCL_VERSION__)
+#define SHMEMX_DEVICE_MEET(ends) ((void)(ends))
+#else
+#define SHMEMX_DEVICE_MEET(ends) __asm__ volatile("" : "+r"(ends))
+#endif
 #endif
 
 /* ---- atomic updates of words, with their old value ---- */
@@ -344,20 +355,6 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, 
     return shmemx_device_failed(view);
 }
 
-/* 0 when the turn of the cell has come, 1 when a peer has failed. */
-SHMEMX_DEVICE_FUNCTION int shmemx_device_await_turn(const shmemx_device_view_t *view,
-                                                    const shmemx_device_cell_t *cell, uint64_t turn)
-{
-    unsigned polls = 0;
-
-    while (SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) != turn) {
-        if (SHMEMX_DEVICE_POLL(view, &polls)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* ---- queues: both sides ---- */
 
 SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *shmemx_device_cell_of(shmemx_device_queue_t *queue,
@@ -381,16 +378,10 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_lap(const shmemx_device_queue_t *q
     return (uint64_t)queue->cell_count * SHMEMX_DEVICE_STEP;
 }
 
-/* A ticket whose cell is free for this thread; NULL: a peer has failed. */
-SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *shmemx_device_claim(const shmemx_device_view_t *view,
-                                                                 shmemx_device_queue_t *queue,
-                                                                 uint64_t *ticket_p)
+/* The cell is this thread's when its turn has come. */
+SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_draw_ticket(shmemx_device_queue_t *queue)
 {
-    uint64_t ticket            = SHMEMX_DEVICE_DRAW(&queue->next, (uint64_t)SHMEMX_DEVICE_STEP);
-    shmemx_device_cell_t *cell = shmemx_device_cell_of(queue, ticket);
-
-    *ticket_p = ticket;
-    return shmemx_device_await_turn(view, cell, ticket) ? NULL : cell;
+    return SHMEMX_DEVICE_DRAW(&queue->next, (uint64_t)SHMEMX_DEVICE_STEP);
 }
 
 /* The host may execute it. */
@@ -420,33 +411,40 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *vie
     shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
 }
 
-/* Ask for one operation on a word, or for order; the reply, 0 without one. */
+/* Ask for one operation on a word, or for order; the reply, 0 without one. The same loop as that of
+ * data: a lane that waits for a cell lets the lane that holds it go on. */
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_ask(const shmemx_device_view_t *view,
                                                   shmemx_device_queue_t *queue, uint32_t operation,
                                                   uint64_t where, size_t size_bytes, uint64_t value,
                                                   uint64_t condition, int pe)
 {
-    uint64_t ticket;
+    uint64_t ticket            = shmemx_device_draw_ticket(queue);
+    shmemx_device_cell_t *cell = shmemx_device_cell_of(queue, ticket);
     uint64_t reply             = 0;
-    shmemx_device_cell_t *cell = shmemx_device_claim(view, queue, &ticket);
+    unsigned polls             = 0;
+    int ends;
 
-    if (cell == NULL) {
-        return 0;
-    }
-    cell->operation  = operation;
-    cell->pe         = pe;
-    cell->where      = where;
-    cell->size_bytes = size_bytes;
-    cell->condition  = condition;
-    SHMEMX_DEVICE_FILL(cell->value, value);
-    shmemx_device_submit(view, cell, ticket);
-    if ((operation & SHMEMX_DEVICE_REPLIES) != 0) {
-        if (shmemx_device_await_turn(view, cell, ticket + 2)) {
-            return 0;
+    do {
+        uint64_t turn = SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn);
+
+        if (turn == ticket) {
+            cell->operation  = operation;
+            cell->pe         = pe;
+            cell->where      = where;
+            cell->size_bytes = size_bytes;
+            cell->condition  = condition;
+            SHMEMX_DEVICE_FILL(cell->value, value);
+            shmemx_device_submit(view, cell, ticket);
+            ends = ((operation & SHMEMX_DEVICE_REPLIES) == 0);
+        } else if (turn == ticket + 2) {
+            reply = SHMEMX_DEVICE_TAKE(cell->value);
+            shmemx_device_release(queue, cell, ticket); /* the reply is taken */
+            ends = 1;
+        } else {
+            ends = SHMEMX_DEVICE_POLL(view, &polls);
         }
-        reply = SHMEMX_DEVICE_TAKE(cell->value);
-        shmemx_device_release(queue, cell, ticket); /* the reply is taken */
-    }
+        SHMEMX_DEVICE_MEET(ends);
+    } while (!ends);
     return reply;
 }
 

@@ -37,11 +37,11 @@ build "" ""
 "$work/checker" || { echo "the protocol itself is refused"; exit 1; }
 found "stores of turns without order" relaxed
 found "tickets that two threads draw" split
-build "return shmemx_device_await_turn(view, cell, ticket) ? NULL : cell;" "return cell;"
+build "if (turn == ticket) {" "if (turn <= ticket) {"
 found "a full queue that is not waited for"
 build "SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + 1);" ";"
 found "a request that is not posted"
-build "if (shmemx_device_await_turn(view, cell, ticket + 2)) {" "if (0) {"
+build "} else if (turn == ticket + 2) {" "} else if (turn == ticket + 1) {"
 found "a reply that is not waited for"
 build "shmemx_device_release(queue, cell, ticket); /* the reply" "/* the reply"
 found "a cell that its thread keeps"
@@ -54,6 +54,12 @@ found "a reply whose cell is given away"
 build "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) == ticket + 1;" \
     "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) >= ticket;"
 found "a request that is executed before it is posted"
+build "shmemx_device_submit(view, cell, ticket);" \
+    "{ int all = 1; SHMEMX_DEVICE_MEET(all); } shmemx_device_submit(view, cell, ticket);"
+found "a lane that meets the others before it has posted its request" wave
+build "shmemx_device_release(queue, cell, ticket); /* the reply" \
+    "{ int all = 1; SHMEMX_DEVICE_MEET(all); } shmemx_device_release(queue, cell, ticket); /* the"
+found "a lane that meets the others before it has given its cell away" wave
 build "" ""
 found "a thread that serves and does not check again" once
 build "return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;" "return 1;"
