@@ -131,6 +131,15 @@ static memspan_status_t find_way(const memspan_device_info_t *info, struct msp_d
     return MEMSPAN_OK;
 }
 
+/* GPUs load pages of the host as they are, too; only an offload device on the host's processors is
+ * one of OpenMP's runtime with the host's memory. */
+static bool runs_here(const memspan_device_info_t *info, const struct msp_device_reach *reach)
+{
+    return reach->is_host ||
+           ((reach->way == MSP_DEVICE_AS_IS) && (strcmp(info->backend, "openmp") == 0) &&
+            has_all(info, MEMSPAN_CAN_UNIFIED_PHYSICAL));
+}
+
 memspan_status_t msp_device_reach_find(int number, struct msp_device_reach *reach_p)
 {
     memspan_device_info_t info = {.struct_size = sizeof info};
@@ -142,7 +151,7 @@ memspan_status_t msp_device_reach_find(int number, struct msp_device_reach *reac
     }
     snprintf(reach_p->name, sizeof reach_p->name, "%s", info.name);
     status             = find_way(&info, reach_p);
-    reach_p->runs_here = (reach_p->way == MSP_DEVICE_AS_IS);
+    reach_p->runs_here = runs_here(&info, reach_p);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "shmem/device/device.h"
 #include "shmem/job.h"
 #include "shmem/transport/atomic.h"
+#include "shmem/transport/call.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/peer.h"
@@ -270,11 +271,14 @@ static bool has_requests(const struct msp_device *device, const uint64_t *ticket
 static bool serve_once(struct msp_device *device, bool *any_p)
 {
     uint64_t tickets[MSP_DEVICE_QUEUES];
+    bool was_for_kernel;
 
     if (!shmemx_device_begin_service(device->view)) {
         return false;
     }
-    *any_p = serve_all(device);
+    was_for_kernel = msp_call_is_for_kernel(true);
+    *any_p         = serve_all(device);
+    (void)msp_call_is_for_kernel(was_for_kernel);
     memcpy(tickets, device->tickets, sizeof tickets);
     shmemx_device_end_service(device->view);
     return has_requests(device, tickets);

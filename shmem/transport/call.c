@@ -51,6 +51,7 @@ static atomic_bool is_held_back; /* a record in a queue or a buffer, or in `late
 static atomic_bool is_executing;    /* a thread of this PE executes; it owns `later` */
 static _Thread_local bool executes; /* it is this one */
 static _Thread_local bool never;    /* this thread is none of the program's */
+static _Thread_local bool for_kernel;
 static struct later_list later;
 static atomic_bool is_catching_up; /* a thread of this PE makes the calls of `later` */
 
@@ -337,7 +338,7 @@ static bool execute(void)
 {
     bool is_any;
 
-    if (never || atomic_load_explicit(&is_executing, memory_order_relaxed) ||
+    if (never || for_kernel || atomic_load_explicit(&is_executing, memory_order_relaxed) ||
         atomic_exchange(&is_executing, true)) {
         return false;
     }
@@ -354,6 +355,14 @@ static bool execute(void)
 void msp_call_never(void)
 {
     never = true;
+}
+
+bool msp_call_is_for_kernel(bool is_for_kernel)
+{
+    bool was = for_kernel;
+
+    for_kernel = is_for_kernel;
+    return was;
 }
 
 static struct later_list take_later(void)
@@ -428,7 +437,7 @@ static bool has_queue(const struct msp_context *context)
 
 void msp_call_order(const struct msp_context *context, bool completes)
 {
-    if (MSP_LIKELY(!atomic_load_explicit(&msp_call_is_on, memory_order_relaxed))) {
+    if (MSP_LIKELY(!atomic_load_explicit(&msp_call_is_on, memory_order_relaxed)) || for_kernel) {
         return;
     }
     if (executes) {

@@ -62,6 +62,10 @@ void msp_call_post(const char *call, int id, const void *payload, size_t size_by
 /* The calling thread, which the library has started, executes no handlers. */
 void msp_call_never(void);
 
+/* The calling thread works for a kernel, or no more: it executes no handlers meanwhile, and waits
+ * for none, as their PEs may wait for the kernel. True: it did so before. */
+bool msp_call_is_for_kernel(bool is_for_kernel);
+
 /* Sends what is held back, and executes what has arrived. True: there was something. */
 bool msp_call_progress_slow(void);
 

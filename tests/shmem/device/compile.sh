@@ -10,6 +10,7 @@ kernel=$(dirname "$0")/kernel.c
 targets=$("$clang" -print-targets)
 major=$(echo __clang_major__ | "$clang" -E -P -)
 failed=0
+[ "$major" -ge 16 ] || { echo "Clang $major knows neither gfx942 nor sm_90"; exit 77; }
 
 # compile NAME FLAGS...
 compile() {

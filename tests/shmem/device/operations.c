@@ -216,6 +216,47 @@ static void later_space(void)
     CHECK(shmemx_space_destroy(space) == 0, "the space stays");
 }
 
+static bool is_in_region;
+static int handled;
+
+static void handle(const void *payload, size_t size_bytes, int pe, void *data)
+{
+    (void)payload;
+    (void)size_bytes;
+    (void)pe;
+    (void)data;
+    CHECK(!is_in_region, "a handler runs in the thread of a kernel");
+    handled++;
+}
+
+/* Handlers run when the host calls the library again; kernels do not wait for them. */
+static void no_handlers(void)
+{
+    const shmemx_device_view_t *v = view;
+    long *word                    = shmem_calloc(1, sizeof *word);
+    int pe                        = next_pe;
+    int failed                    = 0;
+    int id;
+
+    CHECK(shmemx_handler_add(handle, NULL, &id) == 0, "%s", memspan_error_text());
+    shmem_barrier_all();
+    shmemx_call(SHMEM_CTX_DEFAULT, id, NULL, 0, next_pe);
+    shmem_fence();
+    is_in_region = true;
+#pragma omp target is_device_ptr(word) firstprivate(v) map(tofrom : failed)
+    for (int i = 0; i < 20; i++) {
+        shmemx_device_long_atomic_add(v, word, 1, pe);
+        failed += shmemx_device_barrier_all(v);
+        failed += (shmemx_device_long_g(v, word, pe) == i + 1) ? 0 : 100;
+        failed += shmemx_device_barrier_all(v);
+    }
+    is_in_region = false;
+    CHECK(failed == 0, "%d", failed);
+    shmem_barrier_all();
+    CHECK(handled == 1, "%d", handled);
+    shmem_free(word);
+}
+
 static void plan(void)
 {
     shmemx_device_info_t info = {.struct_size = sizeof info};
@@ -247,6 +288,8 @@ int main(int argc, char **argv)
     CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(-1, &other) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
+    /* Kernels of a GPU do not execute their requests, wherever their memory is. */
+    CHECK((view->serve != 0) == ((argc < 2) || by_thread), "%d", number);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
     }
@@ -257,6 +300,7 @@ int main(int argc, char **argv)
     if (pe_count % 2 == 0) {
         host_and_kernel();
     }
+    no_handlers();
     later_space();
     CHECK(shmemx_device_close(view) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_close(view) != 0, "a view was closed twice");
