@@ -43,6 +43,7 @@ static struct {
     int *pids;
     void *memory;
     size_t size_bytes;
+    int file; /* stays open: emulated devices, which import the pages, map it */
 } control;
 
 /* The file of this PE, where it is the first of its node or host. */
@@ -199,10 +200,10 @@ memspan_status_t msp_control_open(void)
         status = msp_job_settle(status);
     }
     if (status == MEMSPAN_OK) {
+        control.file = fd;
         join_control();
-    }
-    if (fd >= 0) {
-        close(fd); /* all have opened it, or all fail */
+    } else if (fd >= 0) {
+        close(fd);
     }
     return status;
 }
@@ -211,6 +212,9 @@ void msp_control_close(void)
 {
     if (control.memory != NULL) {
         munmap(control.memory, control.size_bytes);
+        if (control.file > 0) {
+            close(control.file);
+        }
     }
     if (own.is_made && (own.fd >= 0)) {
         close(own.fd);
