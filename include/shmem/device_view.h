@@ -36,7 +36,8 @@ typedef long int64_t;
 
 /* ---- one source for several languages and processors ---- */
 
-#if defined(__CUDACC__) || defined(__HIP__)
+#if defined(SHMEMX_DEVICE_FUNCTION) /* by the build of the bitcode: empty */
+#elif defined(__CUDACC__) || defined(__HIP__)
 #define SHMEMX_DEVICE_FUNCTION static inline __host__ __device__ __attribute__((unused))
 #else
 #define SHMEMX_DEVICE_FUNCTION static inline __attribute__((unused))

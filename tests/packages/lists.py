@@ -34,7 +34,9 @@ def main():
     prefix, debian = map(pathlib.Path, sys.argv[1:3])
     needed = ("bin/memquery", "bin/memspan-bench", "bin/oshrun", "share/man/man7", "include/shmem.h")
     missing = [name for name in needed if not (prefix / name).exists()]
-    if missing or not list(prefix.glob("share/doc/memspan/html")) or not list(prefix.glob("lib*/memspan/shmem_ucx.so")):
+    folders = ("share/doc/memspan/html", "lib*/memspan/shmem_ucx.so", "lib*/memspan/shmem_device_amdgcn.bc")
+    missing += [folder for folder in folders if not list(prefix.glob(folder))]
+    if missing:
         print("skip: this build has not all that the packages have", *missing)
         return 77
     patterns = [(file.name, line.split()[0].split("/"))
