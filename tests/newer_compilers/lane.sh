@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lane.sh LIBRARY [SUITE...]: OpenMP programs with compilers newer than this system's, GCC 16 and
 # LLVM 22 from Debian sid, three times each: stock, with the library preloaded, and linked with it
-# first. What passes stock must pass with the library. The programs are those of tests/programs/omp,
+# first. What passes stock must pass with the library. LLVM 22 compiles and links OpenSHMEM's operations for GPUs. The programs are those of tests/programs/omp,
 # those of mapped variables of tests/programs/offload and tests/shmem/programs, linked, tests/ends, and
 # tests/fortran/placed.f90, linked; a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
 # GCC's libgomp/testsuite, LLVM's openmp/runtime/test, or OpenMP_VV.
@@ -49,7 +49,7 @@ cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs
 cp "$tree/tests/fortran/placed.f90" "$work/"
 python3 "$tree/include/fortran/modules.py" "$tree/include" "$work" memspan
 mkdir -p "$work/tests/shmem"
-cp -r "$tree/tests/shmem/check.h" "$tree/tests/shmem/programs" "$work/tests/shmem/"
+cp -r "$tree/tests/shmem/check.h" "$tree/tests/shmem/device" "$tree/tests/shmem/programs" "$work/tests/shmem/"
 for suite in "$@"; do
     cp -r "$suite" "$work/suites/$(echo "$suite" | tr -c 'A-Za-z0-9\n' _)"
 done

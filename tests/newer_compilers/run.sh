@@ -210,6 +210,18 @@ placed() {
     fi
 }
 
+# OpenSHMEM's operations in kernels of GPUs: the header, and as bitcode.
+gpu_code() {
+    [ -e /usr/bin/awk ] || ln -s gawk /usr/bin/awk
+    for processor in amdgcn-amd-amdhsa 'nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx60'; do
+        # shellcheck disable=SC2086 # words
+        clang-22 -O2 -std=c11 -ffreestanding -nogpulib --target=$processor -Iinclude -DSHMEMX_DEVICE_FUNCTION= -emit-llvm \
+            -c -x c include/shmemx_device.h -o "out/${processor%%-*}.bc" || return 1
+    done
+    sh tests/shmem/device/compile.sh /lane clang-22 &&
+        sh tests/shmem/device/bitcode.sh clang-22 out/amdgcn.bc out/nvptx64.bc
+}
+
 seen=
 echo "$(gcc-16 --version | head -n 1); $(clang-22 --version | head -n 1)"
 own_programs
@@ -219,6 +231,11 @@ for level in -O0 -O2; do
     placed placed '' $level -mmlir -use-alloc-runtime
     placed refused use-alloc-runtime $level
 done
+if gpu_code; then
+    passed=$((passed + 1))
+else
+    regressions=$((regressions + 1))
+fi
 compare own-clang-22-own_offload.c A=b clang-22 -fopenmp -O1 -g -w own_offload.c -Wl,--export-dynamic
 for suite in suites/*; do
     if [ -d "$suite/libgomp.c" ]; then

@@ -52,7 +52,8 @@ for file in "$@"; do
         ;;
     *nvptx64*)
         for processor in sm_70 sm_90; do
-            linked "$file" --target=nvptx64-nvidia-cuda -march=$processor || continue
+            linked "$file" --target=nvptx64-nvidia-cuda -march=$processor -Xclang -target-feature \
+                -Xclang +ptx78 || continue
             ! grep '^\.extern .*shmemx' "$folder/kernel.s" || failed=1
             [ -n "$ptxas" ] || { echo "$processor: compiled; there is no ptxas"; continue; }
             "$ptxas" -v -c -arch=sm_90 "$folder/kernel.s" -o "$folder/kernel.cubin" 2>&1 |

@@ -55,7 +55,8 @@ for processor in gfx90a gfx942; do
     ! has amdgcn || compile "amdgcn $processor" --target=amdgcn-amd-amdhsa -mcpu=$processor -nogpulib
 done
 for processor in sm_70 sm_90; do
-    ! has nvptx64 || compile "nvptx64 $processor" --target=nvptx64-nvidia-cuda -march=$processor -nogpulib
+    ! has nvptx64 || compile "nvptx64 $processor" --target=nvptx64-nvidia-cuda -march=$processor -nogpulib \
+        -Xclang -target-feature -Xclang +ptx78
 done
 # Older ones call an external translator.
 if [ "$major" -ge 20 ] && has spirv64; then
@@ -69,7 +70,8 @@ else
         calls_no_library "names, C++" names.cc -std=c++17 -fopenmp-targets=x86_64-pc-linux-gnu
     fi
     ! has amdgcn || calls_no_library "names, gfx90a" names.c --offload-arch=gfx90a -nogpulib
-    ! has nvptx64 || calls_no_library "names, sm_70" names.c --offload-arch=sm_70 -nogpulib
+    ! has nvptx64 || calls_no_library "names, sm_70" names.c --offload-arch=sm_70 -nogpulib \
+        -Xclang -target-feature -Xclang +ptx78
 fi
 # by_toolkit NAME COMMAND...
 by_toolkit() {
