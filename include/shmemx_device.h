@@ -10,9 +10,8 @@
  *
  * Memory that the device maps is loaded and stored by the device. Everything else travels as
  * requests to the host, which kernels of its own processors execute themselves, and a thread of the
- * view for others. shmemx_device_open(3) has the table of
- * the order of operations. Symmetric addresses are those of this PE on the host; PEs are the
- * world's. */
+ * view for others. shmemx_device_open(3) has the table of the order of operations. Symmetric
+ * addresses are those of this PE on the host; PEs are the world's. */
 
 #include <shmem/device_view.h>
 
@@ -172,7 +171,6 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_move_piece(const shmemx_device_view_t *
     shmemx_device_cell_t *cell = shmemx_device_cell_of(queue, ticket);
     char *data                 = shmemx_device_data_of(queue, ticket);
     unsigned polls             = 0;
-    int failed                 = 0;
     int ends;
 
     do {
@@ -184,21 +182,18 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_move_piece(const shmemx_device_view_t *
             cell->where      = where;
             cell->size_bytes = size_bytes;
             ends             = (operation == SHMEMX_DEVICE_PUT);
-            if (ends) {
-                shmemx_device_copy(data, own, size_bytes);
-            }
+            shmemx_device_copy(data, own, ends ? size_bytes : 0);
             shmemx_device_submit(view, cell, ticket);
         } else if (turn == ticket + 2) {
             shmemx_device_copy(own, data, size_bytes);
             shmemx_device_release(queue, cell, ticket);
             ends = 1;
         } else {
-            failed = SHMEMX_DEVICE_POLL(view, &polls);
-            ends   = failed;
+            ends = SHMEMX_DEVICE_POLL(view, &polls) * 2;
         }
-        SHMEMX_DEVICE_MEET(ends);
+        SHMEMX_DEVICE_CONVERGE(ends);
     } while (!ends);
-    return failed;
+    return ends == 2;
 }
 
 /* Data by requests: of every size-th piece, from piece [rank] on. */

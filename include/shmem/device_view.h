@@ -133,15 +133,16 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #define SHMEMX_DEVICE_TAKE(member)               (member)
 #define SHMEMX_DEVICE_POLL(view, polls)          shmemx_device_poll((view), (polls))
 
-/* The end of the body of a loop that waits for a cell. Lanes of a wave that run in lockstep meet
- * where they leave a loop, so a lane makes one attempt in the body, and does all of its part there:
- * none waits for a lane of its own wave. The compiler must not move that part behind the loop. */
+/* The end of the body of a loop that waits for a cell. Threads of one wave that run in lockstep
+ * wait for each other where they leave a loop: one that holds a cell must not leave it before the
+ * cell is given away. So the body has one attempt with all that follows it, and the compiler must
+ * not move that behind the loop. */
 #if defined(__AMDGCN__)
-#define SHMEMX_DEVICE_MEET(ends) __asm__ volatile("" : "+v"(ends))
+#define SHMEMX_DEVICE_CONVERGE(ends) __asm__ volatile("" : "+v"(ends))
 #elif defined(__SPIR__) || defined(__SPIRV__) || defined(__OPENCL_VERSION__)
-#define SHMEMX_DEVICE_MEET(ends) ((void)(ends))
+#define SHMEMX_DEVICE_CONVERGE(ends) ((void)(ends))
 #else
-#define SHMEMX_DEVICE_MEET(ends) __asm__ volatile("" : "+r"(ends))
+#define SHMEMX_DEVICE_CONVERGE(ends) __asm__ volatile("" : "+r"(ends))
 #endif
 #endif
 
@@ -412,8 +413,8 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *vie
     shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
 }
 
-/* Ask for one operation on a word, or for order; the reply, 0 without one. The same loop as that of
- * data: a lane that waits for a cell lets the lane that holds it go on. */
+/* Ask for one operation on a word, or for order; the reply, 0 without one. One loop, as for
+ * data: a thread that waits for a cell lets the thread of its wave that holds it go on. */
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_ask(const shmemx_device_view_t *view,
                                                   shmemx_device_queue_t *queue, uint32_t operation,
                                                   uint64_t where, size_t size_bytes, uint64_t value,
@@ -444,7 +445,7 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_ask(const shmemx_device_view_t *vi
         } else {
             ends = SHMEMX_DEVICE_POLL(view, &polls);
         }
-        SHMEMX_DEVICE_MEET(ends);
+        SHMEMX_DEVICE_CONVERGE(ends);
     } while (!ends);
     return reply;
 }

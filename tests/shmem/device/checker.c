@@ -2,7 +2,7 @@
 /* checker.c: the protocol of request queues, checked exhaustively: two threads of a device with
  * three requests each, a queue of two cells, and the host's thread, in every order of their steps;
  * the same where the threads execute the requests themselves, one at a time, and where they are
- * lanes of one wave that share one cell.
+ * threads of one wave that share one cell.
  *
  * The code is that of the header. Each load and store of it is a step, before which another thread
  * may take any number of its own. A plain store is delayed: others see it at any later time, but
@@ -23,7 +23,7 @@ static uint64_t model_exchange(uint64_t *word, uint64_t value);
 static void model_fill(uint64_t *word, uint64_t value);
 static void model_take(void);
 static int model_poll(void);
-static void model_meet(int ends);
+static void model_converge(int ends);
 
 #define SHMEMX_DEVICE_LOAD_ACQUIRE(word)         model_load(word)
 #define SHMEMX_DEVICE_STORE_RELEASE(word, value) model_store((word), (value))
@@ -33,7 +33,7 @@ static void model_meet(int ends);
 #define SHMEMX_DEVICE_FILL(member, value)        model_fill(&(member), (value))
 #define SHMEMX_DEVICE_TAKE(member)               (model_take(), (member))
 #define SHMEMX_DEVICE_POLL(view, polls)          ((void)(view), (void)(polls), model_poll())
-#define SHMEMX_DEVICE_MEET(ends)                 model_meet(ends)
+#define SHMEMX_DEVICE_CONVERGE(ends)             model_converge(ends)
 #include <shmem/device_view.h>
 
 enum {
@@ -57,7 +57,7 @@ struct thread {
     uint64_t *delayed; /* a plain store that others do not see */
     uint64_t delayed_value;
     int waits;
-    uint64_t left; /* loops, of a lane */
+    uint64_t left; /* loops, as a thread of a wave */
     int is_finished;
 };
 
@@ -131,8 +131,8 @@ static int model_poll(void)
     return 0;
 }
 
-/* A lane that leaves a loop goes on when all have left it. */
-static void model_meet(int ends)
+/* A thread of a wave that leaves a loop goes on when all have left it. */
+static void model_converge(int ends)
 {
     if (is_wave && ends) {
         threads[current].left++;
@@ -458,8 +458,8 @@ static int check(void)
     return (state_count < 300) ? 2 : 0;
 }
 
-/* "relaxed", "split", "once": with that fault; "wave": lanes of one alone. 1: something is wrong;
- * 2: not all orders were tried. */
+/* "relaxed", "split", "once": with that fault; "wave": threads of one wave alone. 1: something is
+ * wrong; 2: not all orders were tried. */
 int main(int argc, char **argv)
 {
     int result;

@@ -55,11 +55,11 @@ build "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) == ticket + 1;" \
     "return SHMEMX_DEVICE_LOAD_ACQUIRE(&cell->turn) >= ticket;"
 found "a request that is executed before it is posted"
 build "shmemx_device_submit(view, cell, ticket);" \
-    "{ int all = 1; SHMEMX_DEVICE_MEET(all); } shmemx_device_submit(view, cell, ticket);"
-found "a lane that meets the others before it has posted its request" wave
+    "{ int all = 1; SHMEMX_DEVICE_CONVERGE(all); } shmemx_device_submit(view, cell, ticket);"
+found "a thread of a wave that waits for the others before it has posted its request" wave
 build "shmemx_device_release(queue, cell, ticket); /* the reply" \
-    "{ int all = 1; SHMEMX_DEVICE_MEET(all); } shmemx_device_release(queue, cell, ticket); /* the"
-found "a lane that meets the others before it has given its cell away" wave
+    "{ int all = 1; SHMEMX_DEVICE_CONVERGE(all); } shmemx_device_release(queue, cell, ticket); /* the"
+found "a thread of a wave that waits for the others before it has given its cell away" wave
 build "" ""
 found "a thread that serves and does not check again" once
 build "return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;" "return 1;"
