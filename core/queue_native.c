@@ -15,21 +15,31 @@ struct entry {
     _Atomic uintptr_t key; /* the native queue's address and 1; 0: unused */
     int device;
     memspan_queue_type_t type;
+    unsigned flags;
     _Atomic uintptr_t handle;
+};
+
+/* What an entry is found by. */
+struct native {
+    uintptr_t key;
+    int device;
+    memspan_queue_type_t type;
+    unsigned flags;
 };
 
 static struct entry entries[ENTRIES];
 
 /* The entry, or the unused one that is its place; NULL: the table is full. */
-static struct entry *find_entry(int device, memspan_queue_type_t type, uintptr_t key)
+static struct entry *find_entry(const struct native *n)
 {
-    uint32_t at = (uint32_t)(((key >> 4) * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
+    uint32_t at = (uint32_t)(((n->key >> 4) * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
     int i;
 
     for (i = 0; i < ENTRIES; i++) {
         struct entry *e = &entries[(at + (uint32_t)i) % ENTRIES];
         uintptr_t found = atomic_load_explicit(&e->key, memory_order_acquire);
-        if ((found == 0) || ((found == key) && (e->device == device) && (e->type == type))) {
+        if ((found == 0) || ((found == n->key) && (e->device == n->device) &&
+                             (e->type == n->type) && (e->flags == n->flags))) {
             return e;
         }
     }
@@ -52,29 +62,28 @@ static uintptr_t handle_of(struct entry *e)
 }
 
 /* Lock of edges held. False: another thread was first, or there is no place. */
-static bool enter(int device, memspan_queue_type_t type, uintptr_t key, uintptr_t handle)
+static bool enter(const struct native *n, uintptr_t handle)
 {
-    struct entry *e = find_entry(device, type, key);
+    struct entry *e = find_entry(n);
 
     if ((e == NULL) || (handle_of(e) != 0)) {
         return false;
     }
     if (atomic_load_explicit(&e->key, memory_order_relaxed) == 0) {
-        e->device = device;
-        e->type   = type;
+        e->device = n->device;
+        e->type   = n->type;
+        e->flags  = n->flags;
     }
     atomic_store_explicit(&e->handle, handle, memory_order_release);
-    atomic_store_explicit(&e->key, key, memory_order_release);
+    atomic_store_explicit(&e->key, n->key, memory_order_release);
     return true;
 }
 
-static memspan_status_t open_and_enter(int device, memspan_queue_type_t type, void *native,
+static memspan_status_t open_and_enter(const struct native *n, void *native,
                                        memspan_queue_h *queue_p)
 {
-    uintptr_t key = (uintptr_t)native + 1;
     memspan_queue_h queue;
-    memspan_status_t status =
-        memspan_queue_open(device, type, native, MEMSPAN_QUEUE_LASTING, &queue);
+    memspan_status_t status = memspan_queue_open(n->device, n->type, native, n->flags, &queue);
     uintptr_t other;
     bool entered;
 
@@ -82,8 +91,8 @@ static memspan_status_t open_and_enter(int device, memspan_queue_type_t type, vo
         return status;
     }
     msp_queue_lock_edges();
-    entered = enter(device, type, key, (uintptr_t)queue);
-    other   = entered ? (uintptr_t)queue : handle_of(find_entry(device, type, key));
+    entered = enter(n, (uintptr_t)queue);
+    other   = entered ? (uintptr_t)queue : handle_of(find_entry(n));
     msp_queue_unlock_edges();
     if (!entered) {
         (void)memspan_queue_close(queue);
@@ -96,8 +105,9 @@ static memspan_status_t open_and_enter(int device, memspan_queue_type_t type, vo
 }
 
 memspan_status_t memspan_queue_get(int device, memspan_queue_type_t type, void *native,
-                                   memspan_queue_h *queue_p)
+                                   unsigned flags, memspan_queue_h *queue_p)
 {
+    const struct native n = {(uintptr_t)native + 1, device, type, flags};
     uintptr_t handle;
 
     if ((queue_p == NULL) || (type == MEMSPAN_QUEUE_OWN)) {
@@ -106,9 +116,9 @@ memspan_status_t memspan_queue_get(int device, memspan_queue_type_t type, void *
                                  ? "no place for the queue's handle"
                                  : "a queue of the library's own has no native queue");
     }
-    handle = handle_of(find_entry(device, type, (uintptr_t)native + 1));
+    handle = handle_of(find_entry(&n));
     if (MSP_UNLIKELY(handle == 0)) {
-        return open_and_enter(device, type, native, queue_p);
+        return open_and_enter(&n, native, queue_p);
     }
     *queue_p = (memspan_queue_h)handle;
     return MEMSPAN_OK;

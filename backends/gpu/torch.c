@@ -101,7 +101,8 @@ static bool find_queue(const struct gpu_state *state, int ordinal, void *stream,
     return (state != NULL) && (ordinal >= 0) && (ordinal < DEVICES_MAX) &&
            (atomic_load(&allocators[ordinal]) != MEMSPAN_ALLOCATOR_NULL) &&
            (memspan_queue_get(atomic_load_explicit(&numbers[ordinal], memory_order_relaxed),
-                              state->driver->queue_type, stream, queue_p) == MEMSPAN_OK);
+                              state->driver->queue_type, stream, MEMSPAN_QUEUE_LASTING,
+                              queue_p) == MEMSPAN_OK);
 }
 
 /* NULL: no memory. */

@@ -35,11 +35,13 @@
  *
  * Streams: a stream is a queue of the resource's device (memspan_queue_get()). Allocations and
  * deallocations in its order are memspan_alloc_on() and memspan_free_on(): none waits for the
- * stream, and memory that was freed on a stream serves it again without a call of the driver.
- * Before a program destroys a stream, it passes it to memspan::stream_ends(). A stream that is no
- * queue, as the default stream of each thread, is waited for at the deallocation; where the wait
- * fails, the block stays allocated, as work may use it. The calls without a stream give memory for
- * every stream at once, and do not wait: the work must have ended.
+ * stream, and memory that was freed on a stream serves it again. A deallocation records an event,
+ * so that the stream may end, once its work is complete. A resource that is made with
+ * MEMSPAN_QUEUE_LASTING calls no driver there: the program passes a stream to
+ * memspan::stream_ends() before it destroys it. A stream that is no queue, as the default stream of
+ * each thread, is waited for at the deallocation; where the wait fails, the block stays allocated,
+ * as work may use it. The calls without a stream give memory for every stream at once, and do not
+ * wait: the work must have ended.
  *
  * Ownership: a resource holds a handle by value; the allocator must outlive it.
  *
@@ -102,7 +104,8 @@ inline memspan_allocator_h require_device(handle from)
 class streams
 {
   public:
-    explicit streams(memspan_allocator_h allocator) : device_(find_device(allocator, &type_))
+    streams(memspan_allocator_h allocator, unsigned flags)
+        : device_(find_device(allocator, &type_)), flags_(flags)
     {
     }
 
@@ -112,7 +115,7 @@ class streams
         memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
 
         if (device_ != MEMSPAN_HOST) {
-            (void)memspan_queue_get(device_, type_, stream, &queue);
+            (void)memspan_queue_get(device_, type_, stream, flags_, &queue);
         }
         return queue;
     }
@@ -149,6 +152,7 @@ class streams
   private:
     memspan_queue_type_t type_ = MEMSPAN_QUEUE_CUDA;
     int device_;
+    unsigned flags_;
 };
 
 template <class T, class... Types>
@@ -156,11 +160,11 @@ inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 
 } // namespace detail
 
-/** A stream that was passed to a resource over @p allocator is about to be destroyed: waits for its
- * work, and the memory that was freed on it goes back to its pools. */
+/** A stream that was passed to a lasting resource over @p allocator is about to be destroyed: waits
+ * for its work, and the memory that was freed on it goes back to its pools. */
 inline void stream_ends(memspan_allocator_h allocator, cudaStream_t stream) noexcept
 {
-    (void)memspan_queue_close(detail::streams(allocator).get(stream));
+    (void)memspan_queue_close(detail::streams(allocator, MEMSPAN_QUEUE_LASTING).get(stream));
 }
 
 /** An allocator as a resource of CCCL. @p Properties: cuda::mr::device_accessible,
@@ -174,8 +178,9 @@ template <class... Properties> class cuda_resource
   public:
     /** Checks the properties, for the allocator and its fallbacks: throws std::logic_error where
      * they do not hold, std::invalid_argument for a handle that is null or stale, memspan::error
-     * when a driver fails. The device is any of CUDA's. */
-    explicit cuda_resource(handle from) : handle_(detail::require_some(from)), streams_(handle_)
+     * when a driver fails. The device is any of CUDA's. @p stream_flags: of memspan_queue_get(). */
+    explicit cuda_resource(handle from, unsigned stream_flags = 0)
+        : handle_(detail::require_some(from)), streams_(handle_, stream_flags)
     {
         if constexpr (detail::is_one_of<cuda::mr::host_accessible, Properties...>) {
             detail::require_host(from);
@@ -278,7 +283,8 @@ class rmm_resource final : public rmm::mr::device_memory_resource
 {
   public:
     /** Throws as device_resource. */
-    explicit rmm_resource(handle from) : handle_(detail::require_device(from)), streams_(handle_)
+    explicit rmm_resource(handle from, unsigned stream_flags = 0)
+        : handle_(detail::require_device(from)), streams_(handle_, stream_flags)
     {
     }
 

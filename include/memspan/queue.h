@@ -65,13 +65,14 @@ enum memspan_queue_flag {
 MEMSPAN_API memspan_status_t memspan_queue_open(int device, memspan_queue_type_t type, void *native,
                                                 unsigned flags, memspan_queue_h *queue_p);
 
-/** The queue of @p native with MEMSPAN_QUEUE_LASTING: opened by the first call, found without a
- * lock by later ones, and open until memspan_queue_close(), which precedes the end of the native
- * queue.
+/** The queue of @p native with these flags: opened by the first call, found without a lock by later
+ * ones, and open until memspan_queue_close(). A native queue at the address of one that has ended
+ * gets the same queue: the program waits for the work of a native queue before it ends it, or
+ * closes its queue first.
  *
  * Errors: those of memspan_queue_open(); MEMSPAN_ERR_INVALID: also MEMSPAN_QUEUE_OWN. */
 MEMSPAN_API memspan_status_t memspan_queue_get(int device, memspan_queue_type_t type, void *native,
-                                               memspan_queue_h *queue_p);
+                                               unsigned flags, memspan_queue_h *queue_p);
 
 /** Wait for the work of a queue, and close it. The memory that was freed on it goes back to its
  * pools. MEMSPAN_QUEUE_NULL: no effect. Errors: MEMSPAN_ERR_NOT_FOUND (no such queue),

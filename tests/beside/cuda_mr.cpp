@@ -100,22 +100,29 @@ static void check_stream(memspan_allocator_h allocator, device_ref ref)
     CHECK(live(allocator) == 0 && waits == 1);
 }
 
-/* Streams of the driver: the deallocation does not wait, and the next block is the same one. */
-static void check_queues(memspan_allocator_h allocator, device_resource resource)
+/* Streams of the driver: the deallocation does not wait, and the next block is the same one. One
+ * that has ended since leaves its memory to others. */
+static void check_queues(memspan_allocator_h allocator)
 {
+    device_resource resource{memspan::handle(allocator), MEMSPAN_QUEUE_LASTING};
+    device_resource ending{memspan::handle(allocator)};
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     int (*retain)(void **, int);
     int (*push)(void *);
     int (*create)(cudaStream_t *, unsigned);
+    int (*synchronize)(cudaStream_t);
+    int (*destroy)(cudaStream_t);
     int (*calls)(const char *);
     cudaStream_t streams[2] = {};
     void *context           = nullptr;
     int before;
 
-    *reinterpret_cast<void **>(&retain) = dlsym(driver, "cuDevicePrimaryCtxRetain");
-    *reinterpret_cast<void **>(&push)   = dlsym(driver, "cuCtxPushCurrent_v2");
-    *reinterpret_cast<void **>(&create) = dlsym(driver, "cuStreamCreate");
-    *reinterpret_cast<void **>(&calls)  = dlsym(driver, "fake_gpu_calls");
+    *reinterpret_cast<void **>(&retain)      = dlsym(driver, "cuDevicePrimaryCtxRetain");
+    *reinterpret_cast<void **>(&push)        = dlsym(driver, "cuCtxPushCurrent_v2");
+    *reinterpret_cast<void **>(&create)      = dlsym(driver, "cuStreamCreate");
+    *reinterpret_cast<void **>(&calls)       = dlsym(driver, "fake_gpu_calls");
+    *reinterpret_cast<void **>(&synchronize) = dlsym(driver, "cuStreamSynchronize");
+    *reinterpret_cast<void **>(&destroy)     = dlsym(driver, "cuStreamDestroy_v2");
     CHECK(retain(&context, 0) == 0 && push(context) == 0 && create(&streams[1], 1) == 0);
     waits = 0;
     for (cudaStream_t native : streams) { /* the legacy default stream first */
@@ -130,6 +137,11 @@ static void check_queues(memspan_allocator_h allocator, device_resource resource
         CHECK(calls == nullptr || calls(nullptr) == before);
         memspan::stream_ends(allocator, native);
     }
+    void *memory = ending.allocate_async(1 << 20, 256, cuda::stream_ref(streams[1]));
+    ending.deallocate_async(memory, 1 << 20, 256, cuda::stream_ref(streams[1]));
+    CHECK(synchronize(streams[1]) == 0 && destroy(streams[1]) == 0);
+    CHECK(ending.allocate_async(1 << 20, 256, cuda::stream_ref(streams[0])) == memory);
+    ending.deallocate_async(memory, 1 << 20, 256, cuda::stream_ref(streams[0]));
     CHECK(waits == 0 && live(allocator) == 0);
 }
 
@@ -172,7 +184,7 @@ int main()
 
     check_stream(of_device.get(), resource);
     check_refused(of_device.get());
-    check_queues(of_device.get(), resource);
+    check_queues(of_device.get());
     CHECK(resource == device_resource{of_device} && resource != device_resource{of_both});
     CHECK(refuses<device_resource>(MEMSPAN_ALLOCATOR_DEFAULT));
     CHECK(!refuses<host_device_resource>(of_both));

@@ -300,22 +300,26 @@ Test(queue, a_native_queue_is_found_again)
     memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
     memspan_queue_h again = MEMSPAN_QUEUE_NULL;
 
-    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, &queue));
-    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, &again));
+    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, MEMSPAN_QUEUE_LASTING, &queue));
+    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, MEMSPAN_QUEUE_LASTING, &again));
     cr_assert_eq(queue, again);
-    DONE(memspan_queue_get(1, MEMSPAN_QUEUE_CUDA, native, &again));
+    DONE(memspan_queue_get(1, MEMSPAN_QUEUE_CUDA, native, MEMSPAN_QUEUE_LASTING, &again));
     cr_assert_neq(queue, again, "of another device");
     DONE(memspan_queue_close(again));
-    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native_new(), &again));
+    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, 0, &again));
+    cr_assert_neq(queue, again, "with other flags");
+    DONE(memspan_queue_close(again));
+    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native_new(), MEMSPAN_QUEUE_LASTING, &again));
     cr_assert_neq(queue, again, "another native queue");
     DONE(memspan_queue_close(again));
     DONE(memspan_queue_close(queue));
-    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, &again));
+    DONE(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, MEMSPAN_QUEUE_LASTING, &again));
     cr_assert_neq(queue, again, "the earlier one is closed");
     DONE(memspan_queue_close(again));
-    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, NULL, &again), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_OWN, NULL, &again), MEMSPAN_ERR_INVALID);
-    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, NULL), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, NULL, 0, &again), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_OWN, NULL, 0, &again), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(memspan_queue_get(0, MEMSPAN_QUEUE_CUDA, native, MEMSPAN_QUEUE_LASTING, NULL),
+                 MEMSPAN_ERR_INVALID);
 }
 
 Test(queue, a_command_list_is_used_by_its_own_calls)
