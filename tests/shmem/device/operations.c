@@ -276,7 +276,8 @@ static void plan(void)
 int main(int argc, char **argv)
 {
     bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
-    int number     = ((argc > 1) && !by_thread) ? atoi(argv[1]) : omp_get_default_device();
+    bool imported  = (argc > 1) && (strcmp(argv[1], "imported") == 0);
+    int number = ((argc > 1) && !by_thread && !imported) ? atoi(argv[1]) : omp_get_default_device();
     const shmemx_device_view_t *other = NULL;
 
     (void)argv;
@@ -288,7 +289,7 @@ int main(int argc, char **argv)
     CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(-1, &other) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
-    /* Kernels of a GPU do not execute their requests, wherever their memory is. */
+    /* Kernels of a GPU, and of devices that import pages, do not execute their requests. */
     CHECK((view->serve != 0) == ((argc < 2) || by_thread), "%d", number);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
