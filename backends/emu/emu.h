@@ -55,7 +55,7 @@ struct emu_block {
     int caller_count;
     struct emu_access *accesses; /* order.c */
     size_t access_count;
-    size_t access_room;
+    size_t access_capacity;
 };
 
 /* Queues with a place in clocks; work of others is not checked. */

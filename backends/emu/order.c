@@ -201,17 +201,18 @@ static void drop_done(struct emu_block *block, const struct emu_clock *host)
 static void enter(struct emu_block *block, const struct emu_access *a)
 {
     struct emu_access *grown;
-    size_t room;
+    size_t capacity;
 
-    if (block->access_count == block->access_room) {
-        room  = (block->access_room == 0) ? 4 : 2 * block->access_room;
-        grown = (room > ACCESSES_MAX) ? NULL
-                                      : realloc(block->accesses, room * sizeof(*block->accesses));
+    if (block->access_count == block->access_capacity) {
+        capacity = (block->access_capacity == 0) ? 4 : 2 * block->access_capacity;
+        grown    = (capacity > ACCESSES_MAX)
+                       ? NULL
+                       : realloc(block->accesses, capacity * sizeof(*block->accesses));
         if (grown == NULL) {
             return;
         }
-        block->accesses    = grown;
-        block->access_room = room;
+        block->accesses        = grown;
+        block->access_capacity = capacity;
     }
     block->accesses[block->access_count++] = *a;
 }
@@ -230,7 +231,7 @@ static void enter_use(struct emu *emu, struct emu_block *block, const struct emu
             return;
         }
     }
-    if (block->access_count == block->access_room) {
+    if (block->access_count == block->access_capacity) {
         drop_done(block, &emu->host);
     }
     enter(block, use);

@@ -204,6 +204,7 @@ static void late_copy(void)
             exit(1);
         }
     }
+    DO(memspan_free_on(p, a));
     printf("%d copies of 20 were late\n", late);
 }
 

@@ -35,7 +35,7 @@ runs() {
     esac
 }
 
-for queues in in_order late:1 late:2 late:3; do
+for queues in in_order late:3; do
     export MEMSPAN_EMU_QUEUES=$queues
     early='memory may be used before its allocation'
     stopped use_early "$early" 'memspan_queue_wait()' 'an allocation, operation 1 of queue 1' \
