@@ -1,53 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opencl.c INCLUDES: OpenSHMEM in kernels of OpenCL C, on a device that does not load ordinary
- * memory of the host: puts, gets, signals, waits, atomic operations and barriers on an ordinary
- * heap, which are requests, and on a partition of the device's memory. The kernels include
- * <shmemx_device.h> as it is. Addresses are arguments as numbers, which PoCL's processors take. */
+/* exchange.c INCLUDES: one program on each sort of device. Its kernels (exchange.h) put, get,
+ * signal, wait, count and synchronise, on an ordinary heap and on a partition of the device's
+ * memory. They run in target regions, or, where device 0 is PoCL's, as OpenCL C, which includes the
+ * same file. PoCL loads no memory of the host: there the ordinary heap is reached by requests. */
 
 #include "tests/shmem/check.h"
 #include <dlfcn.h>
 #include <memspan/device.h>
 #include <shmemx.h>
-#include <shmemx_device.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { BYTES = 20000, ITEMS = 16, HOST_WORDS = 8, ERRORS = 7 };
+enum { ITEMS = 16, HOST_WORDS = 8 };
 
-static const char source[] =
-    "#include <shmemx_device.h>\n"
-    "#define VIEW ((const shmemx_device_view_t *)view)\n"
-    "__kernel void exchange(ulong view, ulong heap, ulong words, ulong bytes) {\n"
-    "    long *own = (long *)words, *host = (long *)heap;\n"
-    "    char *to = (char *)bytes, *from = to + 20000;\n"
-    "    int me = shmemx_device_my_pe(VIEW), all = shmemx_device_n_pes(VIEW);\n"
-    "    int next = (me + 1) % all, previous = (me + all - 1) % all;\n"
-    "    long errors = 0;\n"
-    "    for (int i = 0; i < 20000; i++) from[i] = (char)(me * 131 + i * 7);\n"
-    "    shmemx_device_long_p(VIEW, &own[0], 2000 + me, next);\n"
-    "    shmemx_device_fence(VIEW);\n"
-    "    shmemx_device_put_signal(VIEW, to, from, 20000, (ulong *)&own[1], 5,\n"
-    "                             SHMEMX_DEVICE_SIGNAL_IS_SET, next);\n"
-    "    shmemx_device_long_p(VIEW, &host[0], 1000 + me, next);\n"
-    "    shmemx_device_signal_wait_until(VIEW, (ulong *)&own[1], SHMEMX_DEVICE_CMP_EQ, 5);\n"
-    "    errors += (own[0] == 2000 + previous) ? 0 : 1;\n"
-    "    for (int i = 0; i < 20000; i++)\n"
-    "        errors += (to[i] == (char)(previous * 131 + i * 7)) ? 0 : 100;\n"
-    "    shmemx_device_long_wait_until(VIEW, &host[0], SHMEMX_DEVICE_CMP_EQ, 1000 + previous);\n"
-    "    shmemx_device_barrier_all(VIEW);\n"
-    "    errors += (shmemx_device_long_g(VIEW, &host[0], next) == 1000 + me) ? 0 : 10000000;\n"
-    "    errors += (shmemx_device_ptr(VIEW, host, me) == NULL) ? 0 : 20000000;\n"
-    "    errors += (shmemx_device_ptr(VIEW, own, me) == (void *)own) ? 0 : 40000000;\n"
-    "    own[7] = errors;\n"
-    "}\n"
-    "__kernel void count(ulong view, ulong heap, ulong words, ulong bytes) {\n"
-    "    shmemx_device_long_atomic_add(VIEW, (long *)heap + 1, 3, 0);\n"
-    "    long old = shmemx_device_long_atomic_fetch_inc(VIEW, (long *)words + 2, 0);\n"
-    "    shmemx_device_long_atomic_add(VIEW, (long *)words + 3, old, 0);\n"
-    "    shmemx_device_quiet(VIEW);\n"
-    "}\n";
+#define KERNEL static
+#pragma omp begin declare target
+#include "tests/shmem/device/exchange.h"
+#pragma omp end declare target
 
-/* ---- the part of OpenCL that is used here ---- */
+/* ---- OpenCL: the part that is used here ---- */
 
 enum { SUCCESS = 0, TYPE_CPU = 2, PLATFORM_NAME = 0x0902, BUILD_LOG = 0x1183 };
 
@@ -111,10 +82,10 @@ static bool find_device(void)
     return false;
 }
 
-static void *build(const char *includes)
+static void *build(const char *folder)
 {
-    const char *text = source;
-    char options[1024];
+    const char *text = "#define KERNEL __kernel\n#include \"tests/shmem/device/exchange.h\"\n";
+    char options[2048];
     char log[4096] = "";
     int code       = SUCCESS;
     void *context;
@@ -126,14 +97,14 @@ static void *build(const char *includes)
     CHECK(code == SUCCESS, "%d", code);
     program = cl.clCreateProgramWithSource(context, 1, &text, NULL, &code);
     CHECK(code == SUCCESS, "%d", code);
-    snprintf(options, sizeof options, "-I%s", includes);
+    snprintf(options, sizeof options, "-I%s -I%s/include", folder, folder);
     code = cl.clBuildProgram(program, 1, &device, options, NULL, NULL);
     (void)cl.clGetProgramBuildInfo(program, device, BUILD_LOG, sizeof log, log, NULL);
     CHECK(code == SUCCESS, "%d: %.4000s", code, log);
     return program;
 }
 
-static void run(void *program, const char *name, size_t items, const uint64_t *arguments)
+static void run_opencl(void *program, const char *name, size_t items, const uint64_t *arguments)
 {
     const size_t one = 1;
     int code;
@@ -149,6 +120,35 @@ static void run(void *program, const char *name, size_t items, const uint64_t *a
     CHECK(cl.clFinish(queue) == SUCCESS, "%s", name);
 }
 
+/* ---- OpenMP: a region on device 0, or on the host where there is none ---- */
+
+static void run_region(const char *name, size_t items, const uint64_t *arguments)
+{
+    const uint64_t view = arguments[0], heap = arguments[1];
+    const uint64_t words = arguments[2], bytes = arguments[3];
+    const bool counts = (strcmp(name, "count") == 0);
+
+#pragma omp target parallel for
+    for (size_t i = 0; i < items; i++) {
+        if (counts) {
+            count(view, heap, words, bytes);
+        } else {
+            exchange(view, heap, words, bytes);
+        }
+    }
+}
+
+/* ---- both ---- */
+
+static void run(void *program, const char *name, size_t items, const uint64_t *arguments)
+{
+    if (program != NULL) {
+        run_opencl(program, name, items, arguments);
+    } else {
+        run_region(name, items, arguments);
+    }
+}
+
 /* The words of the partition, on the host, which may not map them. */
 static long word_of(long *words, int i)
 {
@@ -158,37 +158,61 @@ static long word_of(long *words, int i)
     return value;
 }
 
-static void plan(void)
+/* The library's number of the first device, which is of that backend; MEMSPAN_HOST: there is none.
+ */
+static int first_device(const char *backend)
+{
+    memspan_device_info_t info = {.struct_size = sizeof info};
+    int number                 = (memspan_device_count() == 0) ? MEMSPAN_HOST : 0;
+
+    CHECK(memspan_device_describe(number, &info) == MEMSPAN_OK, "%s", memspan_error_text());
+    CHECK(strcmp(info.backend, backend) == 0, "device %d is of %s", number, info.backend);
+    return number;
+}
+
+static void plan(int number, bool is_apart)
 {
     shmemx_device_info_t info = {.struct_size = sizeof info};
+    const char *own           = is_apart ? "partitions" : "load/store";
+    const char *peers         = is_apart ? "request" : "load/store";
 
-    CHECK(shmemx_device_plan(1, &info) == 0, "%s", memspan_error_text());
-    CHECK((info.device == 0) && (info.is_available == 1), "%d", info.device);
-    CHECK(strcmp(info.own, "partitions") == 0, "%s", info.own);
-    CHECK((strcmp(info.peers, "request") == 0) && (strcmp(info.others, "request") == 0), "%s",
+    CHECK(shmemx_device_plan(number + 1, &info) == 0, "%s", memspan_error_text());
+    CHECK((info.device == number) && (info.is_available == 1), "%d", info.device);
+    CHECK(strcmp(info.own, own) == 0, "%s", info.own);
+    CHECK((strcmp(info.peers, peers) == 0) && (strcmp(info.others, "request") == 0), "%s",
           info.peers);
 }
 
+/* FOLDER BACKEND: where the sources are, and what has device 0 (host: none). */
 int main(int argc, char **argv)
 {
     long all;
+    int number;
+    bool is_opencl;
     shmemx_device_handle_t view;
-    void *program;
+    void *program = NULL;
 
-    if ((argc < 2) || !find_device()) {
+    if (argc != 3) {
+        return 2;
+    }
+    is_opencl = (strcmp(argv[2], "opencl") == 0);
+    if (is_opencl && !find_device()) {
         printf("there is no PoCL\n");
         return 77;
     }
     shmem_init();
-    program     = build(argv[1]);
+    number = first_device(argv[2]);
+    if (is_opencl) {
+        program = build(argv[1]);
+    }
     long *heap  = shmem_calloc(HOST_WORDS, sizeof *heap);
     long *words = shmemx_partition_calloc(HOST_WORDS, sizeof *words, 2);
     char *bytes = shmemx_partition_calloc(2, BYTES, 2);
 
     CHECK((heap != NULL) && (words != NULL) && (bytes != NULL), "%s", memspan_error_text());
-    CHECK(shmemx_device_open(0, &view) == 0, "%s", memspan_error_text());
-    plan();
-    CHECK(view->is_apart == 1, "the device loads memory of the host");
+    CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
+    plan(number, is_opencl);
+    CHECK((view->is_apart == 1) == is_opencl, "device %d", number);
     shmem_barrier_all();
 
     const uint64_t arguments[] = {(uint64_t)(uintptr_t)view, (uint64_t)(uintptr_t)heap,
