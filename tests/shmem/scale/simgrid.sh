@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # simgrid.sh BUILD [PES...]: the collectives on a fat tree and a dragonfly, by SimGrid, beside LogGP: rows of
-# shmem/SCALE.md. Calls in which a PE sends to all others are left out. Needs libsimgrid-dev.
+# shmem/SCALE.md. Calls in which a PE sends to all others are left out. A barrier on the fat tree must take as long
+# as by LogGP with a latency of 2 to 6 links: its messages are too small to wait for a link. Needs libsimgrid-dev.
 set -eu
 tape=$1/tests/shmem/scale/shmem-tape
 shift
@@ -27,6 +28,11 @@ platform fat-tree FAT_TREE '3;22,22,22;1,22,22;1,1,1' 10647
 # SimGrid 3.32 crashes on some shapes of a dragonfly, 18 groups of 6 chassis among them.
 platform dragonfly DRAGONFLY '9,2;12,2;12,2;8' 10367
 
+# barrier_us LATENCY GAP PES
+barrier_us() {
+    "$tape" times "$1" 200 "$2" "$3" | awk '$2 == "barrier" { print $4 }'
+}
+
 "$tape" record | while IFS='|' read -r number call; do
     row="| $call |"
     for pes; do
@@ -37,6 +43,10 @@ platform dragonfly DRAGONFLY '9,2;12,2;12,2;8' 10367
                 --cfg=network/model:CM02 --cfg=network/latency-factor:1 --cfg=network/bandwidth-factor:1 \
                 --cfg=network/weight-S:0 --cfg=contexts/stack-size:256 --log=root.thres:error)
             row="$row / $time"
+            [ "$call/$name" = 'barrier, 0 B/fat-tree' ] || continue
+            least=$(barrier_us 500 0 "$pes") most=$(barrier_us 1500 100 "$pes")
+            awk "BEGIN { exit !($least <= $time && $time <= $most) }" ||
+                { echo "FAILED: a barrier of $pes takes $time us, not $least to $most"; exit 1; }
         done
         row="$row |"
     done
