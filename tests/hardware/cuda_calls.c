@@ -4,7 +4,7 @@
  * bytes and beside an empty kernel, with its wait and alone, and the bandwidth of copies within the
  * device and of daxpy, which reads three streams and writes one. 77 without a driver. */
 
-#include <dlfcn.h>
+#include "tests/hardware/cuda.h"
 #include <memspan/memspan.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,20 +13,6 @@
 #include <time.h>
 
 enum { CALLS = 501 };
-
-static struct {
-    int (*retain)(void **context, int device);
-    int (*push)(void *context);
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*wait)(void *stream);
-    int (*copy)(unsigned long long to, unsigned long long from, size_t size, void *stream);
-    int (*fill)(unsigned long long to, unsigned value, size_t count, void *stream);
-    int (*load)(void **module, const void *image, unsigned count, int *options, void **values);
-    int (*function)(void **function, void *module, const char *name);
-    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                  void *stream, void **arguments, void **extra);
-} cu;
 
 /* It has the name and the parameters of ours, and does nothing. */
 static const char empty_kernel[] =
@@ -46,27 +32,6 @@ static struct {
     char host[8];
     size_t bytes;
 } bench;
-
-static bool find(void *library, const char *name, void *call_p)
-{
-    *(void **)call_p = dlsym(library, name);
-    return *(void **)call_p != NULL;
-}
-
-static bool find_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    return (library != NULL) && find(library, "cuDevicePrimaryCtxRetain", &cu.retain) &&
-           find(library, "cuCtxPushCurrent_v2", &cu.push) &&
-           find(library, "cuStreamCreate", &cu.stream_create) &&
-           find(library, "cuStreamSynchronize", &cu.wait) &&
-           find(library, "cuMemcpyAsync", &cu.copy) &&
-           find(library, "cuMemsetD32Async", &cu.fill) &&
-           find(library, "cuModuleLoadDataEx", &cu.load) &&
-           find(library, "cuModuleGetFunction", &cu.function) &&
-           find(library, "cuLaunchKernel", &cu.launch);
-}
 
 static bool load_empty(void)
 {

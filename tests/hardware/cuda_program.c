@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_program.c: what a program does with CUDA beside the library, on a real driver: it allocates
  * while it captures a stream, is served pinned memory, frees when it ends, and resets its device.
- * Says a line for each, and ends with 1 when one is not as it should be, 77 without a device.
- *
- * The driver is opened by its name, as the library does: no toolkit is needed to build. */
+ * Says a line for each, and ends with 1 when one is not as it should be, 77 without a device. */
 
-#include <dlfcn.h>
+#include "tests/hardware/cuda.h"
 #include <memspan/memspan.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static struct {
-    int (*retain)(void **context, int device);
-    int (*release)(int device);
-    int (*reset)(int device);
-    int (*push)(void *context);
-    int (*pop)(void **context);
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*stream_destroy)(void *stream);
-    int (*capture)(void *stream, int mode);
-    int (*end_capture)(void *stream, void **graph);
-    int (*graph_destroy)(void *graph);
-} cu;
 
 static int bad;
 static void *kept; /* freed by the handler of the process's end */
@@ -39,28 +24,6 @@ __attribute__((format(printf, 2, 3))) static void check(bool fine, const char *f
     printf("%s%s\n", fine ? "" : ": ", fine ? "" : memspan_error_text());
     va_end(args);
     bad |= fine ? 0 : 1;
-}
-
-static bool find(void *library, const char *name, void *call_p)
-{
-    *(void **)call_p = dlsym(library, name);
-    return *(void **)call_p != NULL;
-}
-
-static bool find_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    return (library != NULL) && find(library, "cuDevicePrimaryCtxRetain", &cu.retain) &&
-           find(library, "cuDevicePrimaryCtxRelease_v2", &cu.release) &&
-           find(library, "cuDevicePrimaryCtxReset_v2", &cu.reset) &&
-           find(library, "cuCtxPushCurrent_v2", &cu.push) &&
-           find(library, "cuCtxPopCurrent_v2", &cu.pop) &&
-           find(library, "cuStreamCreate", &cu.stream_create) &&
-           find(library, "cuStreamDestroy_v2", &cu.stream_destroy) &&
-           find(library, "cuStreamBeginCapture_v2", &cu.capture) &&
-           find(library, "cuStreamEndCapture", &cu.end_capture) &&
-           find(library, "cuGraphDestroy", &cu.graph_destroy);
 }
 
 static memspan_allocator_h make_allocator(bool host)

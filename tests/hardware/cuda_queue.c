@@ -4,7 +4,7 @@
  * its free, beside the driver's own stream-ordered calls, which keep what is freed. Ends with 1
  * when something is not as it should be, 77 without a driver. */
 
-#include <dlfcn.h>
+#include "tests/hardware/cuda.h"
 #include <memspan/memspan.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,24 +15,6 @@
 #include <time.h>
 
 enum { ROUNDS = 21, PAIRS = 500, BYTES = 65536, LARGE_BYTES = 64 << 20 };
-
-static struct {
-    int (*retain)(void **context, int device);
-    int (*push)(void *context);
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*stream_destroy)(void *stream);
-    int (*wait)(void *stream);
-    int (*event_create)(void **event, unsigned flags);
-    int (*event_record)(void *event, void *stream);
-    int (*event_wait)(void *stream, void *event, unsigned flags);
-    int (*capture)(void *stream, int mode);
-    int (*end_capture)(void *stream, void **graph);
-    int (*graph_destroy)(void *graph);
-    int (*pool_of)(void **pool, int device);
-    int (*pool_set)(void *pool, int attribute, void *value);
-    int (*alloc)(unsigned long long *address, size_t size, void *stream);
-    int (*free)(unsigned long long address, void *stream);
-} cu;
 
 static memspan_allocator_h allocator;
 static int bad;
@@ -49,40 +31,13 @@ __attribute__((format(printf, 2, 3))) static void check(bool fine, const char *f
     bad |= fine ? 0 : 1;
 }
 
-static bool find(void *library, const char *name, void *call_p)
+static bool has_driver_pool(void)
 {
-    *(void **)call_p = dlsym(library, name);
-    return *(void **)call_p != NULL;
-}
-
-static bool find_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    return (library != NULL) && find(library, "cuDevicePrimaryCtxRetain", &cu.retain) &&
-           find(library, "cuCtxPushCurrent_v2", &cu.push) &&
-           find(library, "cuStreamCreate", &cu.stream_create) &&
-           find(library, "cuStreamDestroy_v2", &cu.stream_destroy) &&
-           find(library, "cuStreamSynchronize", &cu.wait) &&
-           find(library, "cuEventCreate", &cu.event_create) &&
-           find(library, "cuEventRecord", &cu.event_record) &&
-           find(library, "cuStreamWaitEvent", &cu.event_wait) &&
-           find(library, "cuStreamBeginCapture_v2", &cu.capture) &&
-           find(library, "cuStreamEndCapture", &cu.end_capture) &&
-           find(library, "cuGraphDestroy", &cu.graph_destroy);
-}
-
-/* Drivers before CUDA 11.2 have none. */
-static bool find_driver_pool(void)
-{
-    void *library  = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     void *pool     = NULL;
     uint64_t bytes = UINT64_MAX;
 
-    return find(library, "cuDeviceGetDefaultMemPool", &cu.pool_of) &&
-           find(library, "cuMemPoolSetAttribute", &cu.pool_set) &&
-           find(library, "cuMemAllocAsync", &cu.alloc) &&
-           find(library, "cuMemFreeAsync", &cu.free) && (cu.pool_of(&pool, 0) == 0) &&
+    return (cu.pool_of != NULL) && (cu.pool_set != NULL) && (cu.alloc != NULL) &&
+           (cu.free != NULL) && (cu.pool_of(&pool, 0) == 0) &&
            (cu.pool_set(pool, 4, &bytes) == 0); /* CU_MEMPOOL_ATTR_RELEASE_THRESHOLD */
 }
 
@@ -284,7 +239,7 @@ static void measure(const char *what, unsigned flags, bool (*ours)(void), bool (
 
 static void measure_all(void)
 {
-    bool has_pool = find_driver_pool();
+    bool has_pool = has_driver_pool();
 
     bench.streams[0] = make_stream();
     bench.streams[1] = make_stream();

@@ -4,8 +4,8 @@
  * copy that is under way when its call returns sends what was there before. The device is 0, the
  * partition 5. 77 without a driver. */
 
+#include "tests/hardware/cuda.h"
 #include "tests/shmem/check.h"
-#include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <shmemx.h>
 #include <stdbool.h>
@@ -14,25 +14,6 @@
 #include <string.h>
 
 enum { PARTITION = 5 };
-
-static struct {
-    int (*retain)(void **context, int device);
-    int (*push)(void *context);
-    int (*copy)(unsigned long long to, unsigned long long from, size_t size);
-} cu;
-
-static bool find_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    if (library == NULL) {
-        return false;
-    }
-    *(void **)&cu.retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-    *(void **)&cu.push   = dlsym(library, "cuCtxPushCurrent_v2");
-    *(void **)&cu.copy   = dlsym(library, "cuMemcpyDtoD_v2");
-    return (cu.retain != NULL) && (cu.push != NULL) && (cu.copy != NULL);
-}
 
 static char *take_plain(size_t size)
 {
@@ -85,8 +66,8 @@ int main(int argc, char **argv)
         CHECK(memspan_fill(plain, (unsigned char)value, size) == MEMSPAN_OK, "%s",
               memspan_error_text());
         CHECK(memspan_device_synchronize(0) == MEMSPAN_OK, "%s", memspan_error_text());
-        CHECK(cu.copy((unsigned long long)(uintptr_t)mine, (unsigned long long)(uintptr_t)plain,
-                      size) == 0,
+        CHECK(cu.copy_within((unsigned long long)(uintptr_t)mine,
+                             (unsigned long long)(uintptr_t)plain, size) == 0,
               "the driver does not copy");
         shmem_putmem(theirs, mine, size, next);
         shmem_barrier_all();

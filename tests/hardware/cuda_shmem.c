@@ -4,8 +4,8 @@
  * exchange data, and find mistakes themselves; then figures of PE 0. The device is 0. Ends with 1
  * when something is not as it should be, 77 without a driver. */
 
+#include "tests/hardware/cuda.h"
 #include "tests/shmem/check.h"
-#include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <shmemx.h>
 #include <stdbool.h>
@@ -17,42 +17,11 @@
 
 enum { THREADS = 256, BLOCKS = 264, BYTES = 100000, LARGE_BYTES = 32 << 20, WORDS = 1 << 20 };
 
-static struct {
-    int (*retain)(void **context, int device);
-    int (*push)(void *context);
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*wait)(void *stream);
-    int (*load)(void **module, const void *image, unsigned count, int *options, void **values);
-    int (*function)(void **function, void *module, const char *name);
-    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                  void *stream, void **arguments, void **extra);
-} cu;
-
 static void *module;
 static void *stream;
 static const struct shmemx_device_view *view;
 static uint64_t *results;             /* pinned */
 static unsigned exchangers = THREADS; /* of the exchange */
-
-static bool find(void *library, const char *name, void *call_p)
-{
-    *(void **)call_p = dlsym(library, name);
-    return *(void **)call_p != NULL;
-}
-
-static bool find_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    return (library != NULL) && find(library, "cuDevicePrimaryCtxRetain", &cu.retain) &&
-           find(library, "cuCtxPushCurrent_v2", &cu.push) &&
-           find(library, "cuStreamCreate", &cu.stream_create) &&
-           find(library, "cuStreamSynchronize", &cu.wait) &&
-           find(library, "cuModuleLoadDataEx", &cu.load) &&
-           find(library, "cuModuleGetFunction", &cu.function) &&
-           find(library, "cuLaunchKernel", &cu.launch);
-}
 
 static void load(const char *path)
 {
