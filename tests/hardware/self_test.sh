@@ -50,9 +50,9 @@ bare() {
         mount -t tmpfs tmpfs "$0/tmp" && exec chroot "$0" /usr/bin/env -i PATH=/usr/bin "$@"' "$root" "$@"
 }
 
-sizes='HARDWARE_SCALE=5 DAXPY_N=10k DAXPY_N_LARGE=20k SOAK_SECONDS=2 RACE_ROUNDS=3 RACE_KIB=256 CALLS_MIB=16 PES=2 FAKE_CUDA_MEMORY=1073741824'
-# All but kernels and queues: the pretended driver loads no image and has no default stream.
-steps='facts query share suite program regions shmem race soak measure calls daxpy blocks sanitizer'
+sizes='HARDWARE_SCALE=5 DAXPY_N=10k DAXPY_N_LARGE=20k SOAK_SECONDS=2 MODEL_SECONDS=2 RACE_ROUNDS=3 RACE_KIB=256 CALLS_MIB=16 PES=2 FAKE_CUDA_MEMORY=1073741824'
+# All but kernels: the pretended driver loads no image.
+steps='facts query share suite program queues regions shmem race soak measure calls daxpy blocks sanitizer'
 bad=0
 # shellcheck disable=SC2086 # words
 bare $sizes HARDWARE_SECONDS=${HARDWARE_SECONDS:-900} /kit/run.sh cuda /out $steps >"$folder/said" 2>&1 || bad=1
@@ -81,6 +81,10 @@ has share.txt 'proved'
 has conform-0.txt 'Synthesis.*Failing: 0'
 has program.txt '^right: the capture ends with 0'
 has program.txt '^right: memory is freed when the process ends'
+has queues.txt '^right: two streams of the program.s, by the same block'
+has queues.txt '^right: a queue and the legacy default stream'
+has queues.txt '^right: the queue serves after a capture'
+has queues.txt '^right: 64 KiB on one stream: ours'
 has race.txt 'PE 1: 3 copies of 256 KiB: 0 puts and 0 gets'
 has shmem.txt 'shmem-kinds CUDA'
 has shmem.txt 'shmem-device-reduce'
@@ -97,7 +101,7 @@ done
 has daxpy.svg '<svg'
 has daxpy-large.txt 'device-resident [0-9.]* %'
 has blocks.txt '^ *256 '
-for step in facts query share suite program shmem race soak measure calls daxpy blocks; do
+for step in facts query share suite program queues shmem race soak measure calls daxpy blocks; do
     has summary.txt "^$step: green"
 done
 has summary.txt '^sanitizer: skipped'
