@@ -7,8 +7,9 @@
 #   FOLDER/run.sh [BACKEND [RESULTS [STEP...]]]
 #
 # Programs with target regions are built by GCC, where it has a compiler for NVIDIA's GPUs (Debian:
-# gcc-12-offload-nvptx; HARDWARE_CC names another GCC). The folder stays below 64 MiB: Clang's runtime
-# for devices needs libLLVM, which alone has 129 MB.
+# gcc-12-offload-nvptx; HARDWARE_CC names another GCC), programs of CUDA's runtime by nvcc, where it is
+# (HARDWARE_NVCC). The folder stays below 64 MiB: Clang's runtime for devices needs libLLVM, which
+# alone has 129 MB.
 set -eu
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
@@ -28,6 +29,7 @@ if [ ! -f "$build/build.ninja" ]; then
     for program in $programs; do
         targets="$targets ${program##*/}"
     done
+    [ ! -d "$build/python" ] || targets="$targets memspan-python"
     # shellcheck disable=SC2086 # names
     cmake --build "$build" --target $targets
 fi
@@ -37,6 +39,11 @@ mkdir -p "$folder/bin" "$folder/lib"
 for program in $programs; do
     cp "$build/$program" "$folder/bin/"
 done
+# The program over CCCL has CUDA's runtime inside.
+nvcc=${HARDWARE_NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+[ ! -x "$nvcc" ] || "$nvcc" -std=c++17 -arch=sm_90 -O2 -Iinclude tests/hardware/cuda_mr.cu -o "$folder/bin/cuda-mr" \
+    -L"$build/lib" -lmemspan
+[ ! -d "$build/python" ] || cp -LR "$build/python" "$folder/"
 # hwloc is opened at run time: no program names it.
 hwloc=$(sed -n 's/^pkgcfg_lib_HWLOC_hwloc:[^=]*=//p' "$build/CMakeCache.txt")
 [ -z "$hwloc" ] || cp -L "$hwloc" "$folder/lib/libhwloc.so.15"
@@ -78,10 +85,9 @@ for clang in ${HARDWARE_CLANG:-clang-19 clang-20 clang-21 clang-22 clang}; do
     "$clang" --target=nvptx64-nvidia-cuda -march=sm_70 -O2 -Werror -ffreestanding -nogpulib -Iinclude -S \
         tests/hardware/cuda_shmem_kernels.c -o "$folder/kernels-clang.ptx" 2>"$folder/why-clang" && break
 done
-nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ ! -x "$nvcc" ] || "$nvcc" -x cu -std=c++17 -arch=sm_90 -Iinclude -cubin tests/hardware/cuda_shmem_kernels.c \
     -o "$folder/kernels-nvcc.cubin"
 strip -g "$folder"/regions/* "$folder"/bin/* "$folder"/lib/* 2>/dev/null || true
-cp tests/hardware/run.sh "$folder/"
+cp tests/hardware/run.sh tests/hardware/frameworks.py "$folder/"
 git rev-parse HEAD >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
 du -sh "$folder"

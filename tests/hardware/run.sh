@@ -7,8 +7,8 @@
 # none but those that have nothing to do on this machine (skipped) was left out; 1 otherwise; 2 there
 # is no such step; 77 there is no such device.
 #
-# STEP: facts query share suite program queues regions shmem kernels race soak measure calls daxpy
-# blocks sanitizer; none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and
+# STEP: facts query share suite program queues frameworks regions shmem kernels race soak measure calls
+# daxpy blocks sanitizer; none: all, in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and
 # DAXPY_N_LARGE are the sizes that daxpy runs with, SOAK_SECONDS (60) the time of the soak, MODEL_SECONDS (15)
 # that of the model of queues, MEASURE the words of --measure (quick).
 # HARDWARE_SCALE (1) multiplies the time limits.
@@ -17,7 +17,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-all='facts query share suite program queues regions shmem kernels race soak measure calls daxpy blocks sanitizer'
+all='facts query share suite program queues frameworks regions shmem kernels race soak measure calls daxpy blocks sanitizer'
 steps=$all
 if [ $# -gt 2 ]; then
     shift 2
@@ -164,6 +164,20 @@ step_queues() {
     grep -E ' ns' "$out/queues.txt" || true
 }
 
+# PyTorch and CuPy by the machine's own Python, and CCCL; their libraries are the machine's. PyTorch's
+# own allocator is first.
+step_frameworks() {
+    [ "$backend" = cuda ] || return 0
+    for _ in torch memspan; do
+        keep frameworks.txt within 60 env MEMSPAN_DEVICES=cuda:0 PYTHONPATH="$here/python${PYTHONPATH:+:$PYTHONPATH}" \
+            MEMSPAN_LIBRARY="$here/lib/libmemspan.so.0" sh -c 'command -v python3 >/dev/null ||
+                { echo "skipped: no Python 3"; exit 77; }; exec python3 "$@"' python "$here/frameworks.py" "$work/losses"
+    done
+    keep frameworks.txt own 30 MEMSPAN_DEVICES=cuda:0 sh -c '[ -x "$0" ] ||
+        { echo "skipped: there was no nvcc where this was packed"; exit 77; }; exec "$0"' "$here/bin/cuda-mr"
+    grep -E '^(right|WRONG|skipped|.*:.* us)' "$out/frameworks.txt" || true
+}
+
 # Target regions of OpenMP, on memory of the device that OpenMP numbers. 77: for more devices.
 step_regions() {
     if [ "$backend" != cuda ] || [ ! -x "$here/regions/kinds" ]; then
@@ -286,7 +300,7 @@ budget() {
     case $1 in
     shmem | kernels) echo 150 ;;
     regions) echo 90 ;;
-    suite | sanitizer | measure | daxpy) echo 120 ;;
+    suite | frameworks | sanitizer | measure | daxpy) echo 120 ;;
     soak) echo $((${SOAK_SECONDS:-60} + 30)) ;;
     queues) echo $((${MODEL_SECONDS:-15} + 45)) ;;
     *) echo 60 ;;

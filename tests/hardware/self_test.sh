@@ -38,8 +38,8 @@ for name in libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libresolv.so.2; do
 done
 cp "$driver/libcuda.so.1" "$root${libc%/*}/"
 echo 'PRETTY_NAME="bare"' >"$root/etc/os-release"
-# The pretended driver runs no device code of GCC.
-HARDWARE_CC=none "$here/pack.sh" "$build" "$root/kit" >"$folder/packed"
+# The pretended driver runs no device code of GCC or nvcc.
+HARDWARE_CC=none HARDWARE_NVCC=none "$here/pack.sh" "$build" "$root/kit" >"$folder/packed"
 [ "$(du -sm "$root/kit" | cut -f 1)" -lt 64 ] || { echo "too large to carry: $(cat "$folder/packed")"; exit 1; }
 
 # bare NAME=VALUE... COMMAND...
@@ -52,7 +52,7 @@ bare() {
 
 sizes='HARDWARE_SCALE=5 DAXPY_N=10k DAXPY_N_LARGE=20k SOAK_SECONDS=2 MODEL_SECONDS=2 RACE_ROUNDS=3 RACE_KIB=256 CALLS_MIB=16 PES=2 FAKE_CUDA_MEMORY=1073741824'
 # All but kernels: the pretended driver loads no image.
-steps='facts query share suite program queues regions shmem race soak measure calls daxpy blocks sanitizer'
+steps='facts query share suite program queues frameworks regions shmem race soak measure calls daxpy blocks sanitizer'
 bad=0
 # shellcheck disable=SC2086 # words
 bare $sizes HARDWARE_SECONDS=${HARDWARE_SECONDS:-900} /kit/run.sh cuda /out $steps >"$folder/said" 2>&1 || bad=1
@@ -85,6 +85,8 @@ has queues.txt '^right: two streams of the program.s, by the same block'
 has queues.txt '^right: a queue and the legacy default stream'
 has queues.txt '^right: the queue serves after a capture'
 has queues.txt '^right: 64 KiB on one stream: ours'
+has frameworks.txt '^skipped: no Python 3'
+has frameworks.txt '^skipped: there was no nvcc'
 has race.txt 'PE 1: 3 copies of 256 KiB: 0 puts and 0 gets'
 has shmem.txt 'shmem-kinds CUDA'
 has shmem.txt 'shmem-device-reduce'
@@ -104,6 +106,7 @@ has blocks.txt '^ *256 '
 for step in facts query share suite program queues shmem race soak measure calls daxpy blocks; do
     has summary.txt "^$step: green"
 done
+has summary.txt '^frameworks: skipped (3 of 3'
 has summary.txt '^sanitizer: skipped'
 grep -q '^green on 2 device(s) of cuda: facts .* blocks$' "$folder/said" || { echo 'not the steps that ran'; bad=1; }
 [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && cp -r "$root/out/." "$folder/said" "$folder/packed" "$KEEP"; }
