@@ -6,14 +6,17 @@
  * nothing orders takes turns in every way, and memory that is reused too early has wrong bytes.
  * Memory is the process's own: the program checks it after it has waited.
  *
- * LATE_FAIL=N: of N recordings of events one fails. LATE_EVENTS=0: the driver has none. LATE_LACKS=
- * member: the table has all but that one.
- * LATE_FAIL=N: of N recordings of events one fails. LATE_EVENTS=0: the driver has none.
- * LATE_HOLDS=0: the host cannot hold its queues.
+ * That does not happen in every run, so each use of memory is judged by clocks, too
+ * (tests/fakes/order.h): the process ends at the first that nothing orders.
+ *
+ * LATE_FAIL=N: of N recordings of events one fails. LATE_FAIL_NTH=N: the N-th fails. LATE_EVENTS=0:
+ * the driver has none. LATE_LACKS=member: the table has all but that one. LATE_HOLDS=0: the host
+ * cannot hold its queues.
  *
  * Invariant: everything changes under `lock` alone. */
 
 #define _GNU_SOURCE
+#include "tests/fakes/order.h"
 #include <memspan/backend.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,6 +48,7 @@ struct late_queue {
     uint64_t done;
     uint64_t held;
     uint64_t released;
+    struct order_stream order;
     bool gone;      /* kept for the events that name it */
     bool is_native; /* the program's */
 };
@@ -52,6 +56,7 @@ struct late_queue {
 struct event {
     struct late_queue *queue;
     uint64_t position;
+    struct order_clock clock;
 };
 
 static const memspan_services_t *services;
@@ -60,6 +65,10 @@ static struct late_queue own[DEVICES];
 static struct late_queue *queues;
 static uint64_t random_state = 88172645463325252u;
 static int fail_share;
+static int fail_nth; /* 0: none */
+static int records;
+static bool has_failed;
+static int live; /* queues and events */
 static size_t used_bytes;
 static unsigned calls;
 
@@ -74,6 +83,26 @@ unsigned late_calls(void)
     n = calls;
     pthread_mutex_unlock(&lock);
     return n;
+}
+
+/* As the pretended drivers have them. */
+__attribute__((visibility("default"))) const char *fake_gpu_failed_call(void);
+__attribute__((visibility("default"))) const char *fake_gpu_violation(void);
+__attribute__((visibility("default"))) int fake_gpu_live(void);
+
+const char *fake_gpu_failed_call(void)
+{
+    return has_failed ? "event_record" : "";
+}
+
+const char *fake_gpu_violation(void)
+{
+    return ""; /* the process has ended */
+}
+
+int fake_gpu_live(void)
+{
+    return live;
 }
 
 static unsigned pick(unsigned n)
@@ -144,12 +173,24 @@ static void run_some(void)
     }
 }
 
+static void judge(const struct late_queue *q, const struct command *c)
+{
+    if (((c->from != NULL) && !order_use(&q->order, (uintptr_t)c->from, c->size_bytes, false)) ||
+        ((c->to != NULL) && !order_use(&q->order, (uintptr_t)c->to, c->size_bytes, true))) {
+        fprintf(stderr, "late: nothing orders two queues that use the %zu bytes at %p\n",
+                c->size_bytes, c->to);
+        abort();
+    }
+}
+
 static void add(struct late_queue *q, const struct command *command)
 {
     struct command *c = malloc(sizeof(*c));
 
-    *c       = *command;
-    c->next  = NULL;
+    *c      = *command;
+    c->next = NULL;
+    order_add(&q->order);
+    judge(q, c);
     *q->last = c;
     q->last  = &c->next;
     q->added++;
@@ -168,15 +209,18 @@ static void enter_queue(struct late_queue *q)
     q->last = &q->first;
     q->next = queues;
     queues  = q;
+    order_open(&q->order);
 }
 
 static memspan_status_t late_open(const memspan_services_t *given, void **state_p)
 {
     const char *fail = getenv("LATE_FAIL");
+    const char *nth  = getenv("LATE_FAIL_NTH");
     int i;
 
     services   = given;
     fail_share = (fail == NULL) ? 0 : atoi(fail);
+    fail_nth   = (nth == NULL) ? 0 : atoi(nth);
     for (i = 0; i < DEVICES; i++) {
         enter_queue(&own[i]);
     }
@@ -299,6 +343,7 @@ static memspan_status_t late_synchronize(void *state, int ordinal, void *queue)
         fprintf(stderr, "late: a queue that is gone is waited for\n");
         abort();
     }
+    order_complete(&q->order.clock);
     run_to(q, q->added);
     pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
@@ -312,6 +357,7 @@ static memspan_status_t late_queue_create(void *state, int ordinal, void **queue
     (void)ordinal;
     pthread_mutex_lock(&lock);
     enter_queue(q);
+    live++;
     pthread_mutex_unlock(&lock);
     *queue_p = q;
     return MEMSPAN_OK;
@@ -332,6 +378,8 @@ static memspan_status_t late_queue_destroy(void *state, int ordinal, void *queue
         abort();
     }
     q->gone = true;
+    live--;
+    order_close(&q->order);
     pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
 }
@@ -346,16 +394,19 @@ static memspan_status_t late_event_record(void *state, int ordinal, void *queue,
     (void)state;
     pthread_mutex_lock(&lock);
     run_some();
-    fails = (fail_share > 0) && (pick((unsigned)fail_share) == 0);
+    fails      = ((fail_share > 0) && (pick((unsigned)fail_share) == 0)) || (++records == fail_nth);
+    has_failed = has_failed || fails;
     pthread_mutex_unlock(&lock);
     if (fails) {
         return services->fail(MEMSPAN_ERR_DRIVER, "late", "event_record", 1, "made to fail", NULL,
                               "no event");
     }
-    e = (e == NULL) ? malloc(sizeof(*e)) : e;
     pthread_mutex_lock(&lock);
+    live += (e == NULL) ? 1 : 0;
+    e           = (e == NULL) ? malloc(sizeof(*e)) : e;
     e->queue    = get(ordinal, queue);
     e->position = e->queue->added;
+    e->clock    = e->queue->order.clock;
     if (e->queue->gone) {
         fprintf(stderr, "late: an event of a queue that is gone\n");
         abort();
@@ -372,6 +423,7 @@ static memspan_status_t late_event_wait(void *state, int ordinal, void *queue, v
     (void)state;
     pthread_mutex_lock(&lock);
     add(get(ordinal, queue), &(struct command){.awaited = e->queue, .position = e->position});
+    order_join(&get(ordinal, queue)->order, &e->clock);
     pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
 }
@@ -385,6 +437,9 @@ static memspan_status_t late_event_done(void *state, int ordinal, void *event, i
     pthread_mutex_lock(&lock);
     run_some();
     *done_p = (e->queue->done >= e->position) ? 1 : 0;
+    if (*done_p != 0) {
+        order_complete(&e->clock);
+    }
     pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
 }
@@ -394,6 +449,9 @@ static memspan_status_t late_event_destroy(void *state, int ordinal, void *event
     (void)state;
     (void)ordinal;
     free(event);
+    pthread_mutex_lock(&lock);
+    live--;
+    pthread_mutex_unlock(&lock);
     return MEMSPAN_OK;
 }
 
@@ -416,7 +474,6 @@ static memspan_status_t late_attach(void *state, int ordinal, void *queue,
     return MEMSPAN_OK;
 }
 
-/* A program's own queue: of two types, for want of another. */
 /* ---- holds ---- */
 
 static memspan_status_t late_queue_hold(void *state, int ordinal, void *queue)
@@ -439,7 +496,7 @@ static memspan_status_t late_queue_release(void *state, int ordinal, void *queue
     return MEMSPAN_OK;
 }
 
-/* A program's own queue: type CUDA, for want of another. */
+/* A program's own queue: of two types, for want of another. */
 __attribute__((visibility("default"))) void *late_native_new(void);
 __attribute__((visibility("default"))) void late_native_end(void *native);
 

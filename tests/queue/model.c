@@ -2,12 +2,15 @@
 /* model.c: threads that allocate, use and free memory on queues, held to the bytes.
  *
  *     queue-model [--seconds N] [--threads N] [--queues N] [--device N]
+ *                 [--driver LIBRARY]
  *
  * Each block is filled with a byte of its own on its queue, copied to host memory later on, and
  * freed. A block that another request is given too early has that one's bytes in the copy. Blocks
  * are also used on a second queue, and queues are closed and opened again. The program ends with 1
- * at the first wrong byte. */
+ * at the first wrong byte, and at its end if the pretended driver LIBRARY has seen a rule broken,
+ * such as two streams that use the same bytes in no order. */
 
+#include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,6 +57,7 @@ static struct {
     pthread_rwlock_t lock; /* written while a queue is closed and opened */
     memspan_queue_h queues[QUEUES_MAX];
     memspan_allocator_h allocator;
+    memspan_allocator_h copies; /* NULL: malloc(); copies into its memory end in the call */
     int device;
     unsigned queue_count;
     atomic_bool ends;
@@ -86,7 +90,11 @@ static void check_all(struct worker *w)
                 exit(1);
             }
         }
-        free(c->copy);
+        if (all.copies == NULL) {
+            free(c->copy);
+        } else {
+            DO(memspan_free(c->copy));
+        }
     }
     w->check_count = 0;
 }
@@ -110,7 +118,13 @@ static void copy_out(struct worker *w, const struct block *b, unsigned queue)
 {
     struct check *c = &w->checks[w->check_count++];
 
-    *c = (struct check){malloc(b->size_bytes), b->size_bytes, b->byte};
+    *c = (struct check){NULL, b->size_bytes, b->byte};
+    c->copy =
+        (all.copies == NULL) ? malloc(b->size_bytes) : memspan_alloc(all.copies, b->size_bytes);
+    if (c->copy == NULL) {
+        fprintf(stderr, "queue-model: no memory for a copy: %s\n", memspan_error_text());
+        exit(1);
+    }
     DO(memspan_copy_on(all.queues[queue], c->copy, b->address, b->size_bytes));
 }
 
@@ -228,6 +242,34 @@ static void set_up(int device)
     }
 }
 
+/* Pinned memory, into which streams copy when they come to it. */
+static void make_pinned(int device)
+{
+    int devices[]            = {MEMSPAN_HOST, device};
+    memspan_trait_t traits[] = {{MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE},
+                                {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_space_h space;
+
+    DO(memspan_space_get(devices, 2, MEMSPAN_SPACE_DEFAULT, &space));
+    DO(memspan_allocator_create(space, traits, 2, &all.copies));
+}
+
+static bool breaks_rules(const char *name)
+{
+    void *driver = (name == NULL) ? NULL : dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    const char *(*violation)(void);
+
+    if (name == NULL) {
+        return false;
+    }
+    *(void **)&violation = (driver == NULL) ? NULL : dlsym(driver, "fake_gpu_violation");
+    if ((violation == NULL) || (violation()[0] != '\0')) {
+        fprintf(stderr, "queue-model: %s\n", (violation == NULL) ? dlerror() : violation());
+        return true;
+    }
+    return false;
+}
+
 static int report(const struct worker *workers, unsigned threads)
 {
     memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
@@ -255,9 +297,10 @@ static int report(const struct worker *workers, unsigned threads)
 int main(int argc, char **argv)
 {
     static struct worker workers[THREADS_MAX];
-    unsigned threads = 4;
-    int seconds      = 3;
-    int device       = 0;
+    unsigned threads   = 4;
+    const char *driver = NULL;
+    int seconds        = 3;
+    int device         = 0;
     unsigned i;
 
     for (i = 1; i + 1 < (unsigned)argc; i += 2) {
@@ -270,9 +313,14 @@ int main(int argc, char **argv)
             all.queue_count = (unsigned)value;
         } else if (strcmp(argv[i], "--device") == 0) {
             device = value;
+        } else if (strcmp(argv[i], "--driver") == 0) {
+            driver = argv[i + 1];
         }
     }
     set_up(device);
+    if (driver != NULL) {
+        make_pinned(device);
+    }
     for (i = 0; i < threads; i++) {
         workers[i].random = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
@@ -282,5 +330,5 @@ int main(int argc, char **argv)
     for (i = 0; i < threads; i++) {
         pthread_join(workers[i].thread, NULL);
     }
-    return report(workers, threads);
+    return (report(workers, threads) == 0) && !breaks_rules(driver) ? 0 : 1;
 }

@@ -280,6 +280,27 @@ Test(queue, a_native_queue_may_end_first)
     DONE(memspan_queue_close(two));
 }
 
+/* The same of a queue that used a block of another one. */
+Test(queue, a_native_user_may_end_first)
+{
+    memspan_queue_h two   = open_on(0);
+    void *native          = native_new();
+    memspan_queue_h queue = adopt(native, 0);
+    unsigned char *block  = memspan_alloc_on(allocator, BYTES, two);
+
+    DONE(memspan_queue_wait(queue, two));
+    fill_often(queue, block, 7, 100);
+    DONE(memspan_used_on(block, queue));
+    native_end(native);
+    DONE(memspan_free_on(block, two)); /* orders by the event of the use */
+    cr_expect_eq(memspan_alloc_on(allocator, BYTES, two), block);
+    DONE(memspan_fill_on(two, block, 8, BYTES));
+    DONE(memspan_queue_synchronize(two));
+    DONE(memspan_free(block));
+    DONE(memspan_queue_close(queue));
+    DONE(memspan_queue_close(two));
+}
+
 Test(queue, a_lasting_native_queue_costs_no_event)
 {
     void *native          = native_new();
@@ -293,7 +314,6 @@ Test(queue, a_lasting_native_queue_costs_no_event)
     native_end(native);
 }
 
-/* A command list is for one thread at a time: no later call on another queue records its event. */
 Test(queue, a_native_queue_is_found_again)
 {
     void *native          = native_new();
@@ -322,6 +342,7 @@ Test(queue, a_native_queue_is_found_again)
                  MEMSPAN_ERR_INVALID);
 }
 
+/* A command list is for one thread at a time: no later call on another queue records its event. */
 Test(queue, a_command_list_is_used_by_its_own_calls)
 {
     memspan_queue_h two   = open_on(0);

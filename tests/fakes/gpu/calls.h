@@ -10,6 +10,7 @@
  * kernel that touches what it may not leaves its device unusable. */
 
 #include "tests/fakes/gpu/gpu.h"
+#include "tests/fakes/order.h"
 #include <pthread.h>
 
 enum {
@@ -102,6 +103,7 @@ struct fake_stream {
     int device;
     void *context;
     struct fake_command *first;
+    struct order_stream order;
     unsigned capture; /* a number; 0: it is not captured */
     int capture_mode;
     pthread_t capturer;
@@ -116,6 +118,7 @@ struct fake_mark {
     struct fake_stream *stream; /* until it is done */
     unsigned capture;           /* in which it is; 0: none */
     bool done;
+    struct order_clock clock; /* of the stream there */
 };
 
 struct fake_function {

@@ -112,6 +112,7 @@ static struct fake_mark *make_mark(struct fake_stream *stream)
     struct fake_mark *mark = hold(calloc(1, sizeof(*mark)));
 
     mark->stream = stream;
+    mark->clock  = stream->order.clock;
     return mark;
 }
 
@@ -143,6 +144,7 @@ int fake_event_record(struct fake_event *event, struct fake_stream *stream)
     event->answers       = 0;
     c                    = fake_enqueue(stream, run_nothing);
     c->mark              = hold(event->mark);
+    event->mark->clock   = stream->order.clock;
     return 0;
 }
 
@@ -179,6 +181,7 @@ int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, 
     code = (event->mark == NULL) ? 0 : fake_capture_join(stream, event->mark);
     if ((code == 0) && (event->mark != NULL) && (stream->capture == 0)) {
         fake_enqueue(stream, run_wait)->waits_for = hold(event->mark);
+        order_join(&stream->order, &event->mark->clock);
     }
     return code;
 }
@@ -200,5 +203,9 @@ int fake_event_query(struct fake_event *event)
     if ((event->mark != NULL) && !event->mark->done && (++event->answers > ANSWERS_MAX)) {
         fake_go_on(event->mark);
     }
-    return ((event->mark == NULL) || event->mark->done) ? 0 : FAKE_NOT_READY;
+    if ((event->mark == NULL) || !event->mark->done) {
+        return (event->mark == NULL) ? 0 : FAKE_NOT_READY;
+    }
+    order_complete(&event->mark->clock);
+    return 0;
 }

@@ -138,8 +138,10 @@ static void detach_all(const struct fake_stream *stream)
     }
 }
 
+/* For the host. */
 static int run(struct fake_stream *stream)
 {
+    order_complete(&stream->order.clock);
     return run_until(stream, NULL);
 }
 
@@ -167,6 +169,7 @@ static void unlink_stream(struct fake_stream *stream)
     *link = stream->next;
     detach_all(stream);
     gpu.objects -= (stream->type == FAKE_STREAM_MADE) ? 1 : 0;
+    order_close(&stream->order);
     free(stream);
 }
 
@@ -208,6 +211,7 @@ static struct fake_stream *add_stream(int device, enum fake_stream_type type, bo
     stream->context  = fake_context();
     stream->next     = gpu.streams;
     gpu.streams      = stream;
+    order_open(&stream->order);
     return stream;
 }
 
@@ -346,7 +350,11 @@ struct fake_command *fake_enqueue(struct fake_stream *stream,
     for (s = gpu.streams; (stream->capture == 0) && (s != NULL); s = s->next) {
         if (waits_for(stream, s)) {
             fake_wait_for_last(append(stream, NULL), s);
+            order_join(&stream->order, &s->order.clock);
         }
+    }
+    if (stream->capture == 0) {
+        order_add(&stream->order);
     }
     return append(stream, run_it);
 }
@@ -373,6 +381,16 @@ int fake_wait_word(struct fake_stream *stream, uintptr_t word, uint64_t least, b
 }
 
 /* ---- copies and fills ---- */
+
+/* By the command that was just enqueued. Memory of the program's own is left out. */
+static void use(const struct fake_stream *stream, uintptr_t address, size_t size, bool writes)
+{
+    if ((stream->capture == 0) && (fake_find(address) != NULL) &&
+        !order_use(&stream->order, address, size, writes)) {
+        fake_broken("nothing orders two streams that use the %zu bytes at %#lx", size,
+                    (unsigned long)address);
+    }
+}
 
 static int run_copy(int device, struct fake_command *c)
 {
@@ -401,6 +419,8 @@ int fake_copy(uintptr_t to, uintptr_t from, size_t size, struct fake_stream *str
     c->to   = to;
     c->from = from;
     c->size = size;
+    use(stream, from, size, false);
+    use(stream, to, size, true);
     if (fake_find(from) == NULL) {
         c->snapshot = malloc(size);
         memcpy(c->snapshot, (const void *)from, size);
@@ -454,6 +474,7 @@ int fake_fill(uintptr_t to, unsigned value, unsigned width, size_t count,
     c->size  = count;
     c->value = value;
     c->width = width;
+    use(stream, to, count * width, true);
     return 0;
 }
 

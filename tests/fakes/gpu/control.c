@@ -127,6 +127,7 @@ static void read_environment(void)
     gpu.first        = (int)fake_number("FIRST", 0);
     gpu.capacity     = (size_t)fake_number("MEMORY", 256L << 20);
     gpu.fail_at      = (int)fake_number("FAIL_AT", 0);
+    gpu.fail_nth     = (int)fake_number("FAIL_NTH", 0);
     gpu.fail_code    = (int)fake_number("FAIL_CODE", fake_front.fail_code);
     gpu.lost_at      = (int)fake_number("LOST_AT", 0);
     gpu.hang         = fake_number("HANG", 0) != 0;
@@ -165,7 +166,8 @@ static bool is_to_fail(const char *name)
     size_t length = strlen(name);
 
     return (gpu.calls == gpu.fail_at) ||
-           ((strncmp(gpu.fail_call, name, length) == 0) &&
+           (((gpu.fail_nth == 0) || ((unsigned)gpu.fail_nth == *counter(name))) &&
+            (strncmp(gpu.fail_call, name, length) == 0) &&
             ((gpu.fail_call[length] == '\0') || (strcmp(gpu.fail_call + length, "_v2") == 0)));
 }
 

@@ -14,8 +14,8 @@
  *   DEVICES=n, MEMORY=bytes of each
  *   FIRST=n: the process sees the machine's devices from the n-th on
  *   ATTRIBUTES=number=value[,...]
- *   FAIL_AT=n: the n-th call fails; FAIL_CALL=name: that call always fails; FAIL_CODE=code: with it
- *   LOST_AT=n: from the n-th call on every device is lost
+ *   FAIL_AT=n: the n-th call fails; FAIL_CALL=name: that call always fails, with FAIL_NTH=n its
+ * n-th one alone; FAIL_CODE=code: with it LOST_AT=n: from the n-th call on every device is lost
  *   LIES=word: the driver promises that, and then it cannot; LACKS=word[,...]
  *   HANG=1: the call that starts the driver does not return */
 
@@ -74,6 +74,7 @@ struct fake_gpu {
     char lacks[96];
     int calls;
     int fail_at;
+    int fail_nth;
     int fail_code;
     int lost_at;
     char fail_call[64];
