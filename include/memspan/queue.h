@@ -107,7 +107,8 @@ MEMSPAN_API void *memspan_alloc_on(memspan_allocator_h allocator, size_t size_by
 MEMSPAN_API memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue);
 
 /** The work on @p queue uses the block at @p pointer, too: memspan_free_on() of it on another queue
- * takes effect after the work that is on @p queue at that time, by an event. Errors:
+ * takes effect after the work that is on @p queue at that time, by an event. On a native queue
+ * without MEMSPAN_QUEUE_LASTING the event is recorded now: the call follows the last use. Errors:
  * MEMSPAN_ERR_NOT_FOUND (no such queue; not the start of a live block), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue);
 
