@@ -99,3 +99,16 @@ bool order_use(const struct order_stream *stream, uintptr_t address, size_t size
     uses[use_count++] = now;
     return ordered;
 }
+
+void order_forget(uintptr_t address, size_t size)
+{
+    size_t kept = 0;
+    size_t i;
+
+    for (i = 0; i < use_count; i++) {
+        if ((uses[i].low >= address + size) || (uses[i].high <= address)) {
+            uses[kept++] = uses[i];
+        }
+    }
+    use_count = kept;
+}

@@ -40,5 +40,7 @@ void order_join(struct order_stream *stream, const struct order_clock *clock);
 void order_complete(const struct order_clock *clock);
 /* The last command of the stream uses the bytes. False: nothing orders this and an earlier use. */
 bool order_use(const struct order_stream *stream, uintptr_t address, size_t size, bool writes);
+/* The memory is given back: its address may be that of other memory from now on. */
+void order_forget(uintptr_t address, size_t size);
 
 #endif /* MEMSPAN_TESTS_FAKES_ORDER_H */

@@ -65,6 +65,8 @@ int main(void)
     order_complete(&one.clock); /* the host has waited for it */
     EXPECT(use(&two, BLOCK, true));
     judge_events();
+    order_forget(BLOCK, BYTES);
+    EXPECT(use(&one, BLOCK, true) && !use(&one, BLOCK + BYTES, true));
     order_close(&three);
     begin();
     order_open(&three);

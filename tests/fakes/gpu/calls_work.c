@@ -382,11 +382,15 @@ int fake_wait_word(struct fake_stream *stream, uintptr_t word, uint64_t least, b
 
 /* ---- copies and fills ---- */
 
-/* By the command that was just enqueued. Memory of the program's own is left out. */
+/* By the command that was just enqueued. Memory of the program's own is left out, and so is what
+ * comes after a failure, except of the one call that FAIL_NTH chooses. */
 static void use(const struct fake_stream *stream, uintptr_t address, size_t size, bool writes)
 {
-    if ((stream->capture == 0) && (fake_find(address) != NULL) &&
-        !order_use(&stream->order, address, size, writes)) {
+    bool judged = gpu.judges_order && (stream->capture == 0) && (fake_find(address) != NULL) &&
+                  (fake_sticky(stream->device) == 0) &&
+                  ((gpu.failed[0] == '\0') || (gpu.fail_nth != 0));
+
+    if (judged && !order_use(&stream->order, address, size, writes)) {
         fake_broken("nothing orders two streams that use the %zu bytes at %#lx", size,
                     (unsigned long)address);
     }

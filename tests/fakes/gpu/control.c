@@ -127,6 +127,7 @@ static void read_environment(void)
     gpu.first        = (int)fake_number("FIRST", 0);
     gpu.capacity     = (size_t)fake_number("MEMORY", 256L << 20);
     gpu.fail_at      = (int)fake_number("FAIL_AT", 0);
+    gpu.judges_order = fake_number("ORDER", 0) != 0;
     gpu.fail_nth     = (int)fake_number("FAIL_NTH", 0);
     gpu.fail_code    = (int)fake_number("FAIL_CODE", fake_front.fail_code);
     gpu.lost_at      = (int)fake_number("LOST_AT", 0);

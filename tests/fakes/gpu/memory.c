@@ -2,6 +2,7 @@
 /* memory.c: memory with two views, and the pages of others. */
 
 #include "tests/fakes/gpu/gpu.h"
+#include "tests/fakes/order.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,7 @@ void fake_remove(struct fake_memory *m)
         link = &(*link)->next;
     }
     *link = m->next;
+    order_forget(m->base, m->size);
     if ((m->kind == FAKE_DEVICE) && !m->opened) {
         gpu.used[m->device] -= m->mapped;
     }
