@@ -24,7 +24,7 @@ build() {
 
 # found NAME [ARGUMENT]: the checker ends with a failure.
 found() {
-    said=$(timeout 20 "$work/checker" $2)
+    said=$(timeout 120 "$work/checker" $2)
     if [ $? -eq 1 ]; then
         echo "found: $1: $said"
     else
