@@ -137,12 +137,11 @@ void msp_check_agreement(const char *call, struct msp_team *team, const char *ar
     msp_collective_check(call, team, argument, value);
 }
 
-struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle)
+struct msp_team *msp_check_team(const char *call, const char *argument, const void *handle)
 {
     struct msp_team *team = msp_team_of(handle);
 
     if (MSP_LIKELY((team != NULL) && (team->pe >= 0))) {
-        team->call = call;
         return team;
     }
     msp_job_require(call);
@@ -151,6 +150,14 @@ struct msp_team *msp_require_team(const char *call, const char *argument, const 
                   argument);
     }
     msp_fatal("%s: %s %p is no team of this PE's, or was destroyed", call, argument, handle);
+}
+
+struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle)
+{
+    struct msp_team *team = msp_check_team(call, argument, handle);
+
+    team->call = call;
+    return team;
 }
 
 void msp_require_pointer(const char *call, const char *argument, const void *pointer)

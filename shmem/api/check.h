@@ -44,7 +44,9 @@ void msp_require_result(const char *call, const char *argument, const void *poin
 /* The same in calls that may come before shmem_init(). */
 void msp_require_pointer(const char *call, const char *argument, const void *pointer);
 
-/* Always: the live team of a handle. */
+/* Always: the live team of a handle. The second one notes the call, which its messages name: calls
+ * of other threads on the team are not under way. */
+struct msp_team *msp_check_team(const char *call, const char *argument, const void *handle);
 struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle);
 
 /* Always: the comparison or the signal operator is unknown. */

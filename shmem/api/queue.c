@@ -180,13 +180,13 @@ int shmemx_sync_all_on_queue(shmemx_queue_t queue)
 
 int shmemx_barrier_on_queue(shmem_team_t team, shmemx_queue_t queue)
 {
-    (void)msp_require_team(__func__, "team", team);
+    (void)msp_check_team(__func__, "team", team);
     return SUBMIT(.run = run_barrier, .team = team);
 }
 
 int shmemx_team_sync_on_queue(shmem_team_t team, shmemx_queue_t queue)
 {
-    (void)msp_require_team(__func__, "team", team);
+    (void)msp_check_team(__func__, "team", team);
     return SUBMIT(.run = run_sync, .team = team);
 }
 
@@ -200,7 +200,7 @@ static int run_broadcast(const struct msp_on_queue *o)
 int shmemx_broadcastmem_on_queue(shmem_team_t team, void *dest, const void *source, size_t nelems,
                                  int PE_root, shmemx_queue_t queue)
 {
-    (void)msp_require_team(__func__, "team", team);
+    (void)msp_check_team(__func__, "team", team);
     return SUBMIT(.run = run_broadcast, .team = team, .dest = dest, .source = source,
                   .count = nelems, .how = PE_root);
 }
@@ -213,7 +213,7 @@ int shmemx_broadcastmem_on_queue(shmem_team_t team, void *dest, const void *sour
     int shmemx_##OP##_on_queue(shmem_team_t team, void *dest, const void *source, size_t nelems,   \
                                shmemx_queue_t queue)                                               \
     {                                                                                              \
-        (void)msp_require_team(__func__, "team", team);                                            \
+        (void)msp_check_team(__func__, "team", team);                                              \
         return SUBMIT(.run = run_##OP, .team = team, .dest = dest, .source = source,               \
                       .count = nelems);                                                            \
     }
@@ -239,7 +239,7 @@ static int run_reduce(const struct msp_on_queue *o)
 int shmemx_reduce_on_queue(shmem_team_t team, void *dest, const void *source, size_t nreduce,
                            shmemx_type_t type, shmemx_reduction_t op, shmemx_queue_t queue)
 {
-    (void)msp_require_team(__func__, "team", team);
+    (void)msp_check_team(__func__, "team", team);
     if (((unsigned)op >= MSP_REDUCE_COUNT) || ((unsigned)type >= MSP_NUMBER_COUNT) ||
         (msp_combine_of((enum msp_reduction)op, (enum msp_number)type) == NULL)) {
         return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: no reduction %d of type %d", __func__,

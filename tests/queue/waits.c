@@ -49,15 +49,15 @@ static void called(void *argument)
 
 int main(void)
 {
-    int device = 0;
-    int i;
+    int device         = 0;
+    volatile int times = 3; /* not unrolled: one place of the calls */
     memspan_space_h space;
 
     DO(memspan_space_get(&device, 1, MEMSPAN_SPACE_DEFAULT, &space));
     DO(memspan_allocator_create(space, NULL, 0, &allocator));
     DO(memspan_queue_open(device, MEMSPAN_QUEUE_OWN, NULL, 0, &a));
     DO(memspan_queue_open(device, MEMSPAN_QUEUE_OWN, NULL, 0, &b));
-    for (i = 0; i < 3; i++) {
+    while (times-- > 0) {
         free_object();
     }
     reuse();
