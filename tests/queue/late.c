@@ -7,7 +7,7 @@
  * Memory is the process's own: the program checks it after it has waited.
  *
  * That does not happen in every run, so each use of memory is judged by clocks, too
- * (tests/fakes/order.h): the process ends at the first that nothing orders.
+ * (tests/queue/judge.h): the process ends at the first that nothing orders.
  *
  * LATE_FAIL=N: of N recordings of events one fails. LATE_FAIL_NTH=N: the N-th fails. LATE_EVENTS=0:
  * the driver has none. LATE_LACKS=member: the table has all but that one. LATE_HOLDS=0: the host
@@ -16,7 +16,7 @@
  * Invariant: everything changes under `lock` alone. */
 
 #define _GNU_SOURCE
-#include "tests/fakes/order.h"
+#include "tests/queue/judge.h"
 #include <memspan/backend.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order.c: the judge of pretended drivers finds accesses that nothing orders, and no others. */
 
-#include "tests/fakes/order.h"
+#include "tests/queue/judge.h"
 #include <stdio.h>
 #include <stdlib.h>
 

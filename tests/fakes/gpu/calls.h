@@ -10,7 +10,7 @@
  * kernel that touches what it may not leaves its device unusable. */
 
 #include "tests/fakes/gpu/gpu.h"
-#include "tests/fakes/order.h"
+#include "tests/queue/judge.h"
 #include <pthread.h>
 
 enum {

@@ -17,7 +17,7 @@
  *   FAIL_AT=n: the n-th call fails; FAIL_CALL=name: that call always fails, with FAIL_NTH=n its
  * n-th one alone; FAIL_CODE=code: with it LOST_AT=n: from the n-th call on every device is lost
  *   LIES=word: the driver promises that, and then it cannot; LACKS=word[,...]
- *   ORDER=1: copies and fills of CUDA and HIP are judged by clocks (tests/fakes/order.h)
+ *   ORDER=1: copies and fills of CUDA and HIP are judged by clocks (tests/queue/judge.h)
  *   HANG=1: the call that starts the driver does not return */
 
 #include <stdbool.h>

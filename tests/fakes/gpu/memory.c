@@ -2,7 +2,7 @@
 /* memory.c: memory with two views, and the pages of others. */
 
 #include "tests/fakes/gpu/gpu.h"
-#include "tests/fakes/order.h"
+#include "tests/queue/judge.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.c: clocks, and the uses of memory that the host does not know to be complete. */
+/* judge.c: clocks, and the uses of memory that the host does not know to be complete. */
 
-#include "order.h"
+#include "judge.h"
 #include <stdlib.h>
 
 struct use {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEMSPAN_TESTS_FAKES_ORDER_H
-#define MEMSPAN_TESTS_FAKES_ORDER_H
+#ifndef MEMSPAN_TESTS_QUEUE_JUDGE_H
+#define MEMSPAN_TESTS_QUEUE_JUDGE_H
 
 /* Whether streams use the same bytes in an order that something guarantees, by vector clocks: the
  * judge of pretended drivers, which does not depend on the order in which their work happens to be
@@ -43,4 +43,4 @@ bool order_use(const struct order_stream *stream, uintptr_t address, size_t size
 /* The memory is given back: its address may be that of other memory from now on. */
 void order_forget(uintptr_t address, size_t size);
 
-#endif /* MEMSPAN_TESTS_FAKES_ORDER_H */
+#endif /* MEMSPAN_TESTS_QUEUE_JUDGE_H */
