@@ -280,7 +280,7 @@ memspan_status_t emu_late_wait(struct emu_queue *queue, struct emu_queue *awaite
                                uint64_t position);
 /* The next commands of any queue, at random. */
 void emu_late_run_some(struct emu *emu);
-/* All commands of a queue, or of a device, and what they wait for. */
+/* All commands of a queue, or of a device, and the commands that they wait for. */
 void emu_late_run(struct emu_queue *queue);
 void emu_late_run_device(struct emu_device *device);
 /* Forget what is pending: the device is gone. */

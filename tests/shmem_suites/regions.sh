@@ -4,7 +4,7 @@
 # (to_region.py), on Clang's offload devices. A SUITE is a folder, below which each C file with main() is a program.
 #
 # A program is right where each run ends with the status of the program as it was, and prints the same lines, in any
-# order, where two runs of that one do. What fails as it was is left out, and what never calls a routine that the
+# order, where two runs of that one do. Left out are programs that fail as they were, and those without a call that the
 # device has. BUILD is a build folder of the preset dev.
 #
 # RUNS: PES or PES:TRANSPORT:PES_A_HOST, several. CLANG: clang-19. Results are in PLACE, build/region-suites:

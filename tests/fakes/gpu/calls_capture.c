@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls_capture.c: captures of streams into graphs, and what they forbid.
+/* calls_capture.c: captures of streams into graphs, and the calls that a capture forbids.
  *
  * A capture begins on one stream, with a mode. Another stream joins it when it waits for an event
  * that was recorded in it, and must be joined back before it ends. Work on such a stream is noted

@@ -183,7 +183,7 @@ static void plan(int number, bool is_apart)
           info.peers);
 }
 
-/* FOLDER BACKEND: where the sources are, and what has device 0 (host: none). */
+/* FOLDER BACKEND: the folder of the sources, and the backend of device 0 (host: none). */
 int main(int argc, char **argv)
 {
     long all;
