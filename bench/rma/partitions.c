@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partitions.c: rows of our library alone, by a program each: calls of handlers, puts on a queue,
- * and what partitions cost. One partition and eight take turns, kinds of memory take turns, and
+ * and the costs of partitions. One partition and eight take turns, kinds of memory take turns, and
  * each measurement is a job of its own with its partitions in the environment. A kind that this
  * machine does not have is waived, with the library's reason. */
 

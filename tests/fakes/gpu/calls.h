@@ -157,7 +157,7 @@ struct fake_command {
 };
 
 int fake_sticky(int device);
-/* The stream of a handle: NULL and 1 are the legacy default stream of what is current, 2 is the
+/* The stream of a handle: NULL and 1 are the legacy default stream of the current context, 2 is the
  * thread's. */
 struct fake_stream *fake_stream_of(struct fake_stream *handle);
 bool fake_is_stream(const struct fake_stream *stream);
@@ -224,7 +224,7 @@ int fake_event_wait(struct fake_stream *stream, const struct fake_event *event, 
 int fake_event_query(struct fake_event *event);
 void fake_events_drop(int device, const void *context); /* chosen as by fake_remove_all() */
 void fake_mark_drop(struct fake_mark *mark);
-/* The command waits for what is the last one of another stream now. */
+/* The command waits for the last one that is on another stream now. */
 void fake_wait_for_last(struct fake_command *command, struct fake_stream *other);
 
 /* ---- kernels.c ---- */

@@ -80,7 +80,7 @@ static void ring(void)
     }
 }
 
-/* The queue waits for what the host does after the call, and the operation behind it does, too. */
+/* The queue, and the operation behind it, wait for a store that the host does after the call. */
 static void host_is_free(void)
 {
     DONE(shmemx_signal_wait_until_on_queue(&gate, SHMEM_CMP_EQ, 7, queue));
