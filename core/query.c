@@ -351,7 +351,7 @@ static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *poin
     return (msp_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : msp_entry_kind(entry);
 }
 
-memspan_kind_t memspan_pointer_kind(const void *pointer)
+MSP_LINE_ALIGNED memspan_kind_t memspan_pointer_kind(const void *pointer)
 {
     uintptr_t entry = msp_map_find(pointer);
 

@@ -26,6 +26,9 @@
 
 #define MSP_CACHE_LINE_BYTES 64
 
+/* Of functions of a few ns: where in a cache line their code begins decides about a tenth of it. */
+#define MSP_LINE_ALIGNED __attribute__((aligned(MSP_CACHE_LINE_BYTES)))
+
 /* Of large arrays that most processes never touch: they stand behind all small variables, which
  * then share a few pages. A page costs 2 us at its first touch. */
 #define MSP_SPARSE __attribute__((section(".bss.memspan_sparse")))
