@@ -113,17 +113,17 @@ static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exa
     return entered;
 }
 
-/* The size of the next chunk: half of the bytes held already, as long as that is within bounds. */
+/* The size of the next chunk: a share of the bytes held already, within bounds. */
 static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
 {
     const struct msp_provider *p = pool->provider;
+    size_t held                  = pool->divided_bytes - pool->exact_bytes;
     size_t size                  = p->chunk_bytes;
 
     if ((pool->divided_bytes == 0) && (need <= p->chunk_first_bytes)) {
         return p->chunk_first_bytes;
     }
-    while ((size < p->chunk_max_bytes) && (size < (pool->divided_bytes - pool->exact_bytes) / 2)) {
-        size *= 2;
+    for (; (size < p->chunk_max_bytes) && (size < held / p->growth_divisor); size *= 2) {
     }
     return (size < need) ? msp_round_up(need, p->chunk_bytes) : size;
 }

@@ -96,10 +96,11 @@ static void choose_sizes(struct msp_provider *p)
     }
     /* Untouched pages of the host cost nothing; a driver's are there when they are taken.
      */
-    p->exact_bytes = ((p->spec.kind == MEMSPAN_KIND_HOST) && (p->spec.importer_count == 0))
-                         ? SIZE_MAX
-                         : EXACT_BYTES;
-    p->resizes     = can_resize(&p->spec);
+    p->exact_bytes    = ((p->spec.kind == MEMSPAN_KIND_HOST) && (p->spec.importer_count == 0))
+                            ? SIZE_MAX
+                            : EXACT_BYTES;
+    p->growth_divisor = (p->exact_bytes == SIZE_MAX) ? 2 : 16;
+    p->resizes        = can_resize(&p->spec);
 }
 
 static void *copy(const void *from, size_t size)

@@ -38,6 +38,7 @@ struct msp_provider {
     size_t chunk_max_bytes;   /* and when it holds much */
     size_t direct_bytes;      /* from here on a block is a chunk of its own */
     size_t exact_bytes;       /* from here on a chunk is taken for the block and no more */
+    size_t growth_divisor;    /* of the bytes held: the largest chunk that is taken next */
     bool resizes;             /* blocks that are chunks may get another size, as chunks */
     bool eager;               /* pages go back at once: they count against a limit */
     _Atomic uint64_t held_bytes;
