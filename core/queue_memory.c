@@ -5,12 +5,14 @@
  * takes, in this order,
  *   1. a block that was freed on its own queue: the order is right by itself;
  *   2. one of another queue whose work is known to be complete, or to precede;
- *   3. one of another queue, for whose work this queue then waits, by an event;
- *   4. memory of the allocator's pool.
- * Before 4, as many bytes as are requested go back to the pool if they are kept for other sizes and
- * their use is complete: so the queues' memory does not exceed its peak by much. Step 3 precedes 4
- * because memory is what programs lack: a program whose queues must stay independent frees each
- * block on the queue that requests its size next. */
+ *   3. free memory that the allocator's pool holds;
+ *   4. one of another queue, for whose work this queue then waits, by an event;
+ *   5. memory that the pool takes from the driver.
+ * So queues stay independent while there is memory for each, and the pool grows only when no queue
+ * keeps a block of the size. What is kept for other sizes goes back to the pool when its use is
+ * complete: before 5 as many bytes as are requested, before 3 if it is over a sixteenth of the
+ * pool.
+ */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
@@ -26,7 +28,7 @@
 #include "core/queue.h"
 #include <stdlib.h>
 
-enum { ALIGN_LEAST = 256 };
+enum { ALIGN_LEAST = 256, EXCESS_SHARE = 16 };
 
 /* ---- blocks of a queue ---- */
 
@@ -118,16 +120,34 @@ struct msp_record *msp_queue_empty(struct msp_queue *q)
 
 struct request {
     struct msp_queue *queue;
-    const struct msp_pool *pool;
+    struct msp_pool *pool;
     size_t size_bytes;
     size_t align_bytes;
 };
 
+/* Of one pool, or (NULL) of all. */
+static size_t kept_bytes(struct msp_queue *q, const struct msp_pool *pool)
+{
+    const struct msp_kept *kept;
+    size_t bytes = 0;
+
+    msp_lock(&q->lock);
+    for (kept = q->kept; kept != NULL; kept = kept->next) {
+        bytes += ((pool == NULL) || (kept->pool == pool)) ? kept->bytes : 0;
+    }
+    msp_unlock(&q->lock);
+    return bytes;
+}
+
 static struct msp_record *take_known(const struct request *want, struct msp_queue *other, bool look)
 {
-    uint64_t known       = msp_queue_known(want->queue, other, look);
     struct msp_record *r = NULL;
+    uint64_t known;
 
+    if (kept_bytes(other, want->pool) == 0) {
+        return NULL; /* the driver need not look */
+    }
+    known = msp_queue_known(want->queue, other, look);
     if (known != 0) {
         msp_lock(&other->lock);
         r = take_from(other, want->pool, want->size_bytes, want->align_bytes, known);
@@ -156,29 +176,50 @@ static struct msp_record *take_ordered(const struct request *want, struct msp_qu
     return r;
 }
 
-/* Steps 2 and 3. Lock of edges held. */
-static struct msp_record *take_elsewhere(const struct request *want, bool *ordered_p)
+static bool pool_has(const struct request *want)
+{
+    uint32_t units = (uint32_t)((want->size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
+    bool has;
+
+    msp_pool_lock(want->pool);
+    has = msp_fit_has(msp_pool_fit(want->pool), units, want->align_bytes);
+    msp_pool_unlock(want->pool);
+    return has;
+}
+
+/* Step 2: what is known without the driver, then what the driver knows. Lock of edges held. */
+static struct msp_record *take_ready(const struct request *want)
 {
     uint32_t count       = msp_queue_count();
     struct msp_record *r = NULL;
     uint32_t i;
     int pass;
 
-    /* What is known without the driver, what it knows, and what an event orders. */
-    for (pass = 0; pass < 3; pass++) {
+    for (pass = 0; pass < 2; pass++) {
         for (i = 1; (r == NULL) && (i < count); i++) {
             struct msp_queue *other = msp_queue_at(i);
-            if ((other == want->queue) || !msp_queue_is_open(other)) {
-                continue;
+            if ((other != want->queue) && msp_queue_is_open(other)) {
+                r = take_known(want, other, pass == 1);
             }
-            r = (pass < 2) ? take_known(want, other, pass == 1) : take_ordered(want, other);
-        }
-        if (r != NULL) {
-            *ordered_p = (pass == 2);
-            return r;
         }
     }
-    return NULL;
+    return r;
+}
+
+/* Step 4. Lock of edges held. */
+static struct msp_record *take_busy(const struct request *want)
+{
+    uint32_t count       = msp_queue_count();
+    struct msp_record *r = NULL;
+    uint32_t i;
+
+    for (i = 1; (r == NULL) && (i < count); i++) {
+        struct msp_queue *other = msp_queue_at(i);
+        if ((other != want->queue) && msp_queue_is_open(other)) {
+            r = take_ordered(want, other);
+        }
+    }
+    return r;
 }
 
 /* ---- back to the pools ---- */
@@ -212,19 +253,6 @@ static uint64_t complete_of(struct msp_queue *q, bool thorough)
     return q->done_mark;
 }
 
-static bool keeps_anything(struct msp_queue *q, const struct msp_pool *pool)
-{
-    const struct msp_kept *kept;
-    bool keeps = false;
-
-    msp_lock(&q->lock);
-    for (kept = q->kept; kept != NULL; kept = kept->next) {
-        keeps = keeps || (((pool == NULL) || (kept->pool == pool)) && (kept->bytes > 0));
-    }
-    msp_unlock(&q->lock);
-    return keeps;
-}
-
 /* A list of complete blocks of all queues with @p bytes bytes, of one pool or (NULL) of all. Lock
  * of edges held. */
 static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, bool thorough)
@@ -238,7 +266,7 @@ static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, boo
         struct msp_kept *kept;
         uint64_t complete;
 
-        if (!msp_queue_is_open(q) || !keeps_anything(q, pool)) {
+        if (!msp_queue_is_open(q) || (kept_bytes(q, pool) == 0)) {
             continue;
         }
         complete = complete_of(q, thorough);
@@ -251,6 +279,23 @@ static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, boo
         msp_unlock(&q->lock);
     }
     return list;
+}
+
+/* Bytes to give back where queues keep more than a sixteenth of what the pool holds: down to half
+ * of that, so that the drivers are not called again soon. */
+static size_t excess_bytes(const struct msp_pool *pool)
+{
+    size_t limit =
+        atomic_load_explicit(&msp_pool_provider(pool)->held_bytes, memory_order_relaxed) /
+        EXCESS_SHARE;
+    uint32_t count = msp_queue_count();
+    size_t bytes   = 0;
+    uint32_t i;
+
+    for (i = 1; i < count; i++) {
+        bytes += kept_bytes(msp_queue_at(i), pool);
+    }
+    return (bytes > limit) ? bytes - limit / 2 : 0;
 }
 
 static void publish(void)
@@ -293,8 +338,7 @@ static bool may_keep_watched(void)
 }
 
 /* The pool of ordinary requests of that size; NULL: each request has an own way, or none yet. */
-static const struct msp_pool *pool_of(const struct msp_allocator *a, size_t size_bytes,
-                                      bool is_watched)
+static struct msp_pool *pool_of(const struct msp_allocator *a, size_t size_bytes, bool is_watched)
 {
     const struct msp_provider *provider;
 
@@ -372,25 +416,28 @@ static inline void *take_own(struct msp_allocator *a, const struct request *want
     return address;
 }
 
-/* Steps 2 and 3. The queue is entered, not locked. */
+/* Steps 2 and 4; NULL: it is the pool's turn. The queue is entered, not locked. */
 static void *take_other(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
 {
-    struct msp_record *list;
+    uint64_t *counter       = &q->counts.reused_after_event;
+    struct msp_record *list = NULL;
     struct msp_record *r;
-    bool ordered = false;
 
     msp_queue_lock_edges();
-    r    = take_elsewhere(want, &ordered);
-    list = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
+    r = take_ready(want);
+    if ((r == NULL) && pool_has(want)) {
+        list = collect(want->pool, excess_bytes(want->pool), false);
+    } else if (r == NULL) {
+        counter = &q->counts.reused_after_wait;
+        r       = take_busy(want);
+        list    = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
+    }
     msp_queue_unlock_edges();
     msp_kept_release(list);
-    return (r == NULL) ? NULL
-                       : hand_out_other(a, q, r, want->size_bytes,
-                                        ordered ? &q->counts.reused_after_wait
-                                                : &q->counts.reused_after_event);
+    return (r == NULL) ? NULL : hand_out_other(a, q, r, want->size_bytes, counter);
 }
 
-/* Step 4. */
+/* Steps 3 and 5. */
 static void *take_new(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
 {
     void *address = msp_allocate_block(a, want->align_bytes, want->size_bytes);
@@ -431,7 +478,7 @@ static void *allocate_watched(struct msp_allocator *a, struct msp_queue *q, stru
     return address;
 }
 
-/* Steps 2 to 4. The queue is entered, not locked. */
+/* Steps 2 to 5. The queue is entered, not locked. */
 static void *allocate_slow(struct msp_allocator *a, struct msp_queue *q, const struct request *want)
 {
     void *address = (want->pool == NULL) ? NULL : take_other(a, q, want);

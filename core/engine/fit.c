@@ -313,6 +313,13 @@ static uint32_t find_looking(const struct msp_fit *fit, uint32_t size, size_t al
     return 0;
 }
 
+bool msp_fit_has(const struct msp_fit *fit, uint32_t size, size_t align_bytes)
+{
+    uint32_t skip = 0;
+
+    return find_sure(fit, msp_fit_round(size), align_bytes, &skip) != 0;
+}
+
 uint32_t msp_fit_take(struct msp_fit *fit, uint32_t size, size_t align_bytes, bool thorough)
 {
     uint32_t skip = 0;

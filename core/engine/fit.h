@@ -173,6 +173,9 @@ void msp_fit_remove_range(struct msp_fit *fit, struct msp_range *range);
  * when there is none. Not @p thorough: some blocks that are barely large enough are overlooked. */
 uint32_t msp_fit_take(struct msp_fit *fit, uint32_t size, size_t align_bytes, bool thorough);
 
+/* Whether a block of that size can be taken, as far as the bins show. */
+bool msp_fit_has(const struct msp_fit *fit, uint32_t size, size_t align_bytes);
+
 static inline uint32_t msp_fit_take_usual(struct msp_fit *fit, uint32_t size, size_t align_bytes)
 {
     return msp_fit_take(fit, size, align_bytes, false);

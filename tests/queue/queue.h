@@ -6,7 +6,11 @@
 
 #include "tests/api/api.h"
 
-enum { BYTES = 100000 };
+/* A chunk of its own: the pool holds no other memory for such a block. */
+enum { BYTES = 1 << 20 };
+
+/* A part of a chunk, which has memory for more of them. */
+enum { SMALL = 1000 };
 
 /* Of memory of device 0, ten blocks of BYTES; from set_up() to tear_down(). */
 extern memspan_allocator_h allocator;

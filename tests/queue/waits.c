@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BYTES = 100000, SMALL = 100 };
+enum { BYTES = 1 << 20, SMALL = 100 };
 
 #define DO(call)                                                                                   \
     do {                                                                                           \

@@ -36,7 +36,7 @@ if command -v jq >/dev/null; then
               "host waits", "host waits", "order", "order", "synchronize", "wait"])'
         holds 'arrows' '[$e[] | select(.name == "order") | [.ph, .tid]] ==
             [["s", $a], ["f", $b], ["s", $b], ["f", $a]]'
-        holds 'blocks' '[$e[] | select(.cat == "block" and .args.size == 100000) | .name] ==
+        holds 'blocks' '[$e[] | select(.cat == "block" and .args.size == 1048576) | .name] ==
             ["alloc", "free", "alloc", "free", "alloc", "free", "alloc", "free"]'
     }
 fi
