@@ -104,7 +104,7 @@ static bool pair(const struct worker *worker, kind_allocator allocator, const ch
 /* ---- in the order of queues ---- */
 
 #ifdef KIND_QUEUES
-/* One queue, or two in turn: what one has freed serves the other, which waits by an event. */
+/* On one queue, or on two in turn. */
 WORKER_LOOP static double queue_batch(kind_allocator allocator, const kind_queue *queues,
                                       size_t queue_count, size_t count)
 {
