@@ -514,7 +514,7 @@ shmemx_device_put_signal_group(const shmemx_device_view_t *view, void *dest, con
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_look(const shmemx_device_view_t *view,
                                                    const void *word, size_t size_bytes)
 {
-    if ((view->is_apart != 0) &&
+    if ((view->asks_for_own != 0) &&
         (shmemx_device_resolve(view, word, size_bytes, view->my_pe).to == NULL)) {
         return shmemx_device_atomic(view, (uint32_t)SHMEMX_DEVICE_FETCH | SHMEMX_DEVICE_REPLIES,
                                     (void *)(uintptr_t)word, size_bytes, 0, 0, view->my_pe);

@@ -280,8 +280,8 @@ typedef struct shmemx_device_view {
     uint64_t sleepers_stride_bytes;
     uint64_t serve;  /* address of the host's function that executes requests; 0: its thread does */
     uint64_t server; /* argument of it */
-    uint32_t is_apart; /* the device loads and stores no memory but where segments have it */
-    uint32_t spare0;
+    uint32_t is_apart;     /* the device loads and stores no memory but where segments have it */
+    uint32_t asks_for_own; /* some memory of this PE is one that it does not load and store */
     uint64_t spare1[1];
     /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
     uint64_t failed;

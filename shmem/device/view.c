@@ -59,6 +59,13 @@ static size_t address_bytes(void)
     return tables * (size_t)msp_job.local_count * sizeof(uint64_t);
 }
 
+static void fill_segment(shmemx_device_view_t *view, const struct msp_device_reach *reach,
+                         unsigned number, shmemx_device_segment_t *entry)
+{
+    msp_device_reach_segment(reach, number, entry);
+    view->asks_for_own |= (entry->reach_own == 0);
+}
+
 /* Partitions first: most addresses are theirs. */
 static void fill_segments(shmemx_device_view_t *view, const struct msp_device_reach *reach,
                           uint64_t addresses_at)
@@ -70,7 +77,7 @@ static void fill_segments(shmemx_device_view_t *view, const struct msp_device_re
         if (msp_segments[i].size_bytes == 0) {
             continue;
         }
-        msp_device_reach_segment(reach, i, entry);
+        fill_segment(view, reach, i, entry);
         if (!msp_segments[i].host_touches) {
             if (msp_device_reach_addresses(reach, i, (void *)((char *)view + addresses_at))) {
                 entry->addresses_at = addresses_at;
@@ -80,8 +87,9 @@ static void fill_segments(shmemx_device_view_t *view, const struct msp_device_re
         entry++;
     }
     if (msp_segments[MSP_SEGMENT_DATA].size_bytes != 0) {
-        msp_device_reach_segment(reach, MSP_SEGMENT_DATA, entry++);
+        fill_segment(view, reach, MSP_SEGMENT_DATA, entry++);
     }
+    view->asks_for_own |= (reach->way == MSP_DEVICE_APART); /* the library's words */
     *entry++ = entry_of_words(reach->way != MSP_DEVICE_APART);
     view->segment_count =
         (uint32_t)(entry - (shmemx_device_segment_t *)(void *)((char *)view + view->segments_at));

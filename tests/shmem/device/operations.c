@@ -273,10 +273,13 @@ static void plan(void)
 
 /* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
  * of a GPU. */
+/* operations [by-thread | imported | DEVICE [refused]]. refused: the driver imports a part of the
+ * memory, so that kernels ask the host for words of the rest, their own PE's too. */
 int main(int argc, char **argv)
 {
     bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
     bool imported  = (argc > 1) && (strcmp(argv[1], "imported") == 0);
+    bool refused   = (argc > 2) && (strcmp(argv[2], "refused") == 0);
     int number = ((argc > 1) && !by_thread && !imported) ? atoi(argv[1]) : omp_get_default_device();
     const shmemx_device_view_t *other = NULL;
 
@@ -291,6 +294,7 @@ int main(int argc, char **argv)
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
     /* Kernels of a GPU, and of devices that import pages, do not execute their requests. */
     CHECK((view->serve != 0) == ((argc < 2) || by_thread), "%d", number);
+    CHECK((view->asks_for_own != 0) == refused, "%d", number);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
     }
