@@ -3,8 +3,9 @@
 # lane.sh: the Debian packages of the commit HEAD, as their users have them. They are built twice in a
 # Debian 12 with what control names, in two folders: all bytes are equal, and lintian has no error and no
 # warning. In a second, bare Debian 12 they are installed, used (use.sh), upgraded and removed; then
-# nothing of them is left. All is under build/packages, in folders that are entered by chroot. Needed:
-# mmdebstrap, git, xz, root, 4 GB. PACKAGES=kept: the two systems of an earlier run are used again.
+# nothing of them is left. In a third, other launchers start programs (launchers.sh). All is under
+# build/packages, in folders that are entered by chroot. Needed: mmdebstrap, git, xz, root, 5 GB.
+# PACKAGES=kept: the three systems of an earlier run are used again.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 tree=$(CDPATH='' cd -- "$here/../.." && pwd)
@@ -74,7 +75,7 @@ build() {
         apt-get -q update && apt-get -q -y build-dep . && dpkg-buildpackage -us -uc ${2:-}"
 }
 
-[ $# -eq 0 ] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
+[ $# -eq 0 ] || { sed -n '3,8s/^# //p' "$0" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || { say 'root is needed'; exit 2; }
 command -v mmdebstrap >/dev/null || { say 'mmdebstrap is not here; on Debian: apt-get install mmdebstrap'; exit 2; }
 mkdir -p "$place"
@@ -130,3 +131,14 @@ step purge bare "dpkg --purge $all; apt-get -q -y autoremove --purge"
 listing >"$place/after"
 diff "$place/before" "$place/after" >&2 || fail 'this is left, or changed, after the packages are removed'
 say 'nothing is left'
+
+# openmpi-bin has an oshcc and an oshrun, too.
+system launchers gcc libc6-dev iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge \
+    libpmix-dev
+rm -rf "$place/launchers/packages"
+mkdir -p "$place/launchers/packages/tests/shmem"
+cp "$place"/bare/packages/1/*.deb "$here/launchers.sh" "$tree/tests/shmem/core/rma.c" "$place/launchers/packages"
+cp "$tree/tests/shmem/check.h" "$place/launchers/packages/tests/shmem"
+step install-launchers launchers "dpkg --purge $all; apt-get -q update && apt-get -q -y install /packages/*.deb"
+step launchers launchers '/packages/launchers.sh /packages/rma.c /packages'
+cat "$place/launchers.log"
