@@ -61,8 +61,9 @@ struct emu_block {
 /* Queues with a place in clocks; work of others is not checked. */
 enum { EMU_CLOCKS = 1024 + EMU_DEVICES_MAX, EMU_NO_CLOCK = EMU_CLOCKS };
 
-/* A vector clock: operations of each queue that precede. */
+/* A vector clock: operations of each queue that precede; none of those from count on. */
 struct emu_clock {
+    uint32_t count;
     uint64_t at[EMU_CLOCKS];
 };
 

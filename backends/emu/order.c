@@ -18,7 +18,6 @@
 #include "core/base/platform.h"
 #include <execinfo.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ACCESSES_MAX = 4096, REPORT_BYTES = 20000 };
 
@@ -48,15 +47,22 @@ void emu_clock_open(struct emu_queue *queue)
     queue->index = EMU_NO_CLOCK;
     queue->clock = (emu->clock_count < EMU_CLOCKS) ? calloc(1, sizeof(*queue->clock)) : NULL;
     if (queue->clock != NULL) {
-        queue->index = emu->clock_count++;
+        queue->index        = emu->clock_count++;
+        queue->clock->count = emu->clock_count; /* up to its own */
     }
 }
 
 void emu_clock_join(struct emu_clock *clock, const struct emu_clock *other)
 {
-    size_t i;
+    uint32_t i;
 
-    for (i = 0; (clock != NULL) && (other != NULL) && (i < EMU_CLOCKS); i++) {
+    if ((clock == NULL) || (other == NULL)) {
+        return;
+    }
+    while (clock->count < other->count) {
+        clock->at[clock->count++] = 0;
+    }
+    for (i = 0; i < other->count; i++) {
         clock->at[i] = (other->at[i] > clock->at[i]) ? other->at[i] : clock->at[i];
     }
 }
@@ -66,7 +72,7 @@ void emu_clock_read(const struct emu_queue *queue, struct emu_clock *clock_p)
     const struct emu_device *device = queue->device;
     const struct emu_queue *q;
 
-    memset(clock_p, 0, sizeof(*clock_p));
+    clock_p->count = 0;
     emu_clock_join(clock_p, queue->clock);
     for (q = (queue == &device->own) ? device->queues : NULL; q != NULL; q = q->next) {
         emu_clock_join(clock_p, q->clock);
@@ -75,7 +81,9 @@ void emu_clock_read(const struct emu_queue *queue, struct emu_clock *clock_p)
 
 static bool follows(const struct emu_clock *clock, const struct emu_access *earlier)
 {
-    return clock->at[earlier->index] >= earlier->number;
+    uint64_t known = (earlier->index < clock->count) ? clock->at[earlier->index] : 0;
+
+    return known >= earlier->number;
 }
 
 /* ---- reports ---- */
