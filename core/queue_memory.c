@@ -10,9 +10,7 @@
  *   5. memory that the pool takes from the driver.
  * So queues stay independent while there is memory for each, and the pool grows only when no queue
  * keeps a block of the size. What is kept for other sizes goes back to the pool when its use is
- * complete: before 5 as many bytes as are requested, before 3 if it is over a sixteenth of the
- * pool.
- */
+ * complete: before 5 as many bytes as are requested, before 3 if that is much of the pool. */
 
 #include "core/allocator.h"
 #include "core/base/error.h"
