@@ -219,6 +219,7 @@ int main(int argc, char **argv)
         shmem_finalize();
         return 77;
     }
+    HOLDS(!holds || (info().has_events == 1)); /* not a queue of the host, which would never end */
     allocator = make_allocator();
     block     = memspan_alloc(allocator, BYTES);
     HOLDS(block != NULL);
