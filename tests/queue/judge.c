@@ -50,7 +50,6 @@ void order_close(const struct order_stream *stream)
 
 void order_add(struct order_stream *stream)
 {
-    join(&stream->clock, &host);
     if (stream->number < ORDER_STREAMS) {
         stream->clock.at[stream->number] = ++last[stream->number];
     }
