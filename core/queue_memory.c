@@ -185,27 +185,11 @@ static bool pool_has(const struct request *want)
     return has;
 }
 
-/* Step 2: what is known without the driver, then what the driver knows. Lock of edges held. */
-static struct msp_record *take_ready(const struct request *want)
-{
-    uint32_t count       = msp_queue_count();
-    struct msp_record *r = NULL;
-    uint32_t i;
-    int pass;
+/* Step 2 without the driver, and with what it knows; step 4. */
+enum source { KNOWN, LOOKED_AT, ORDERED };
 
-    for (pass = 0; pass < 2; pass++) {
-        for (i = 1; (r == NULL) && (i < count); i++) {
-            struct msp_queue *other = msp_queue_at(i);
-            if ((other != want->queue) && msp_queue_is_open(other)) {
-                r = take_known(want, other, pass == 1);
-            }
-        }
-    }
-    return r;
-}
-
-/* Step 4. Lock of edges held. */
-static struct msp_record *take_busy(const struct request *want)
+/* Lock of edges held. */
+static struct msp_record *take_elsewhere(const struct request *want, enum source source)
 {
     uint32_t count       = msp_queue_count();
     struct msp_record *r = NULL;
@@ -214,7 +198,8 @@ static struct msp_record *take_busy(const struct request *want)
     for (i = 1; (r == NULL) && (i < count); i++) {
         struct msp_queue *other = msp_queue_at(i);
         if ((other != want->queue) && msp_queue_is_open(other)) {
-            r = take_ordered(want, other);
+            r = (source == ORDERED) ? take_ordered(want, other)
+                                    : take_known(want, other, source == LOOKED_AT);
         }
     }
     return r;
@@ -279,8 +264,8 @@ static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, boo
     return list;
 }
 
-/* Bytes to give back where queues keep more than a sixteenth of what the pool holds: down to half
- * of that, so that the drivers are not called again soon. */
+/* Bytes to give back where queues keep more than a sixteenth of the pool's bytes: down to half of
+ * that, so that the drivers are not called again soon. */
 static size_t excess_bytes(const struct msp_pool *pool)
 {
     size_t limit =
@@ -422,12 +407,13 @@ static void *take_other(struct msp_allocator *a, struct msp_queue *q, const stru
     struct msp_record *r;
 
     msp_queue_lock_edges();
-    r = take_ready(want);
+    r = take_elsewhere(want, KNOWN);
+    r = (r == NULL) ? take_elsewhere(want, LOOKED_AT) : r;
     if ((r == NULL) && pool_has(want)) {
         list = collect(want->pool, excess_bytes(want->pool), false);
     } else if (r == NULL) {
         counter = &q->counts.reused_after_wait;
-        r       = take_busy(want);
+        r       = take_elsewhere(want, ORDERED);
         list    = (r == NULL) ? collect(want->pool, want->size_bytes, false) : NULL;
     }
     msp_queue_unlock_edges();
