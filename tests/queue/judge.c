@@ -94,7 +94,7 @@ bool order_use(const struct order_stream *stream, uintptr_t address, size_t size
         use_places = 2 * use_places + 64;
         uses       = realloc(uses, use_places * sizeof(*uses));
     }
-    now.position      = stream->clock.at[stream->number];
+    now.position      = stream->clock.at[stream->number] + (stream->by_barriers ? 1 : 0);
     uses[use_count++] = now;
     return ordered;
 }

@@ -27,7 +27,8 @@ struct order_clock {
 
 struct order_stream {
     struct order_clock clock;
-    int number; /* ORDER_STREAMS: none is left */
+    int number;       /* ORDER_STREAMS: none is left */
+    bool by_barriers; /* numbers are of barriers: between two, no command follows another */
 };
 
 void order_open(struct order_stream *stream);

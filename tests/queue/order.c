@@ -50,6 +50,24 @@ static void judge_events(void)
     EXPECT(use(&three, BLOCK, true)); /* through the second one */
 }
 
+/* Commands between two barriers, and behind the second one. */
+static void judge_barriers(void)
+{
+    struct order_stream list;
+
+    order_open(&list);
+    list.by_barriers = true;
+    EXPECT(order_use(&list, BLOCK, BYTES, true));
+    EXPECT(!order_use(&list, BLOCK, BYTES, false));
+    order_add(&list);
+    EXPECT(order_use(&list, BLOCK, BYTES, true));
+    EXPECT(!use(&one, BLOCK, false));
+    order_add(&list);
+    order_join(&one, &list.clock);
+    EXPECT(use(&one, BLOCK, true));
+    order_close(&list);
+}
+
 int main(void)
 {
     order_open(&one);
@@ -72,5 +90,7 @@ int main(void)
     order_open(&three);
     EXPECT(use(&one, BLOCK, true));
     EXPECT(!use(&three, BLOCK, true));
+    begin();
+    judge_barriers();
     return 0;
 }

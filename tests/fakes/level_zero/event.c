@@ -133,6 +133,7 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
         return fake_leave(ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     }
     code = fake_run_until(event);
+    order_complete(&event->clock);
     return fake_leave(gpu.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
 }
 
@@ -145,6 +146,9 @@ static ze_result_t event_query(ze_event_handle_t event)
     if ((event->pending > 0) && (++event->queries == QUERIES_MOST)) {
         (void)fake_run_until(event);
         event->queries = 0;
+    }
+    if (event->signalled) {
+        order_complete(&event->clock);
     }
     return fake_leave(event->signalled ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY);
 }

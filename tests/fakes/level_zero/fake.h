@@ -21,6 +21,7 @@
  *   LIES=pointer|alignment|dmabuf|null */
 
 #include "tests/fakes/gpu/gpu.h"
+#include "tests/queue/judge.h"
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -56,9 +57,10 @@ struct _ze_event_handle_t {
     uint32_t index;
     ze_event_scope_flags_t signal; /* what sees its work when it is signalled */
     bool signalled;
-    int pending; /* commands that will signal it */
-    int waits;   /* commands that wait for it */
-    int queries; /* without an answer */
+    int pending;              /* commands that will signal it */
+    int waits;                /* commands that wait for it */
+    int queries;              /* without an answer */
+    struct order_clock clock; /* of the barrier that signals it */
 };
 
 struct _ze_module_handle_t {
@@ -101,6 +103,7 @@ struct _ze_command_list_handle_t {
     ze_context_handle_t context;
     ze_device_handle_t device;
     struct fake_command *first;
+    struct order_stream order;
 };
 
 struct fake {

@@ -196,6 +196,8 @@ static ze_result_t list_create(ze_context_handle_t context, ze_device_handle_t d
     (*list)->device  = device;
     (*list)->next    = fake.lists;
     fake.lists       = *list;
+    order_open(&(*list)->order);
+    (*list)->order.by_barriers = true;
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -216,6 +218,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t list)
         list->first = c->next;
         drop_command(c);
     }
+    order_close(&list->order);
     if (!fake_busy()) {
         fake_shared_open(true);
     }
@@ -254,13 +257,29 @@ static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle
     c          = add(list, FAKE_BARRIER);
     c->event   = event;
     c->awaited = (wait_count > 0) ? waits[0] : NULL;
-    if (event != NULL) {
-        event->pending++;
-    }
     if (c->awaited != NULL) {
         c->awaited->waits++;
+        order_join(&list->order, &c->awaited->clock);
+    } else {
+        order_add(&list->order);
+    }
+    if (event != NULL) {
+        event->pending++;
+        event->clock = list->order.clock;
     }
     return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+/* By the command that was just added. Memory of the program's own is left out, and so is what comes
+ * after a failure. */
+static void use(ze_command_list_handle_t list, const void *pointer, size_t size, bool writes)
+{
+    bool judged = gpu.judges_order && (fake_find((uintptr_t)pointer) != NULL) && !gpu.lost &&
+                  (gpu.failed[0] == '\0');
+
+    if (judged && !order_use(&list->order, (uintptr_t)pointer, size, writes)) {
+        fake_broken("nothing orders two commands that use the %zu bytes at %p", size, pointer);
+    }
 }
 
 static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const void *from,
@@ -278,6 +297,8 @@ static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const vo
     c->to   = (uintptr_t)to;
     c->from = (uintptr_t)from;
     c->size = size;
+    use(list, to, size, true);
+    use(list, from, size, false);
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
@@ -296,6 +317,7 @@ static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const vo
     c->to   = (uintptr_t)to;
     c->size = size;
     memcpy(&c->byte, pattern, 1);
+    use(list, to, size, true);
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
