@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static __attribute__((unused)) int region_ended;
+
 static __attribute__((unused)) void region_open(void)
 {
     int device = (omp_get_num_devices() > 0) ? omp_get_default_device() : MEMSPAN_HOST;
@@ -21,6 +23,7 @@ static __attribute__((unused)) void region_open(void)
         fprintf(stderr, "FAILED: no view: %s\n", memspan_error_text());
         exit(1);
     }
+    region_ended = 0;
 }
 
 static __attribute__((unused)) void region_init(void)
@@ -43,6 +46,18 @@ static __attribute__((unused)) void region_start(int pe_count)
     region_open();
 }
 
+/* Programs may finalize twice: the view is closed by then. */
+static __attribute__((unused)) void region_finalize(void)
+{
+    if (!region_ended) {
+#pragma omp target
+        shmem_quiet();
+    }
+    region_ended = 1;
+    shmem_finalize();
+}
+
+#define shmem_finalize    region_finalize
 #define shmem_init        region_init
 #define shmem_init_thread region_init_thread
 #define start_pes         region_start

@@ -23,7 +23,7 @@ import sys
 PRAGMA = ("\n#pragma omp target defaultmap(tofrom : scalar) defaultmap(tofrom : pointer) "
           "defaultmap(tofrom : aggregate)\n")
 QUIET = "\n#pragma omp target\n{ shmem_quiet(); }\n"
-HOST_COMPLETES = {"barrier", "clear_lock", "free", "realloc", "malloc", "calloc", "align", "finalize",
+HOST_COMPLETES = {"barrier", "clear_lock", "free", "realloc", "malloc", "calloc", "align",
                   "ctx_quiet", "ctx_fence", "ctx_destroy", "team_destroy", "team_sync"}
 ORDERS = {"shmem_barrier_all", "shmem_sync_all", "shmem_quiet", "shmem_fence"}
 OPERATES = re.compile(r"_i?b?(put|get)|_[pg]$|atomic|_(f?inc|f?add|c?swap|fetch|set)$|signal")
@@ -152,7 +152,6 @@ class Program:
                     self.expressions(child)
         elif not kind.startswith("OMP"):
             hosts = {name[6:] for name in self.calls(node) if name and name.startswith("shmem_")}
-            hosts |= {"finalize" for name in self.calls(node) if name == "region_finalize"}
             if hosts & HOST_COMPLETES:
                 start, end = self.statement(node)
                 self.edits.append((start, start, "{" + QUIET if is_alone else QUIET))
