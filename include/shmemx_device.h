@@ -35,11 +35,6 @@ typedef struct shmemx_device_place {
     uint32_t has_atomics;
 } shmemx_device_place_t;
 
-SHMEMX_DEVICE_FUNCTION const char *shmemx_device_part(const shmemx_device_view_t *view, uint64_t at)
-{
-    return (const char *)view + at;
-}
-
 /* The copy of the PE with that place; NULL: the device does not reach it. */
 SHMEMX_DEVICE_FUNCTION char *shmemx_device_of_other(const shmemx_device_view_t *view,
                                                     const shmemx_device_segment_t *segment,
@@ -92,13 +87,6 @@ SHMEMX_DEVICE_FUNCTION shmemx_device_place_t shmemx_device_resolve(const shmemx_
 /* ---- requests ---- */
 
 /* Threads are divided among the queues; order does not depend on it. */
-SHMEMX_DEVICE_FUNCTION shmemx_device_queue_t *
-shmemx_device_queue_at(const shmemx_device_view_t *view, uint32_t index)
-{
-    return (shmemx_device_queue_t *)(uintptr_t)shmemx_device_part(
-        view, view->queues_at + ((index % view->queue_count) * view->queue_bytes));
-}
-
 SHMEMX_DEVICE_FUNCTION shmemx_device_queue_t *
 shmemx_device_own_queue(const shmemx_device_view_t *view)
 {
@@ -257,17 +245,25 @@ SHMEMX_DEVICE_FUNCTION void *shmemx_device_ptr(const shmemx_device_view_t *view,
 
 /* ---- order ---- */
 
-/* Where requests were made since the last one: the host orders, or completes, all before. */
+/* Where requests were made since the last one: the host orders, or completes, all before. The
+ * device has a copy of the progress that it loaded last: without requests it loads nothing else. */
 SHMEMX_DEVICE_FUNCTION void shmemx_device_order(const shmemx_device_view_t *view, int completes)
 {
     uint32_t i;
 
     for (i = 0; i < view->queue_count; i++) {
-        shmemx_device_queue_t *queue = shmemx_device_queue_at(view, i);
-        const uint64_t *until        = completes ? &queue->complete : &queue->ordered;
-        uint32_t operation           = completes ? SHMEMX_DEVICE_QUIET : SHMEMX_DEVICE_FENCE;
+        shmemx_device_queue_t *queue       = shmemx_device_queue_at(view, i);
+        shmemx_device_progress_t *progress = shmemx_device_progress_of(queue);
+        uint64_t *known                    = completes ? &queue->complete : &queue->ordered;
+        uint32_t operation                 = completes ? SHMEMX_DEVICE_QUIET : SHMEMX_DEVICE_FENCE;
+        uint64_t next                      = SHMEMX_DEVICE_LOAD_RELAXED(&queue->next);
+        uint64_t now                       = SHMEMX_DEVICE_LOAD_ACQUIRE(known);
 
-        if (SHMEMX_DEVICE_LOAD_ACQUIRE(until) < SHMEMX_DEVICE_LOAD_RELAXED(&queue->next)) {
+        if (now < next) {
+            now = SHMEMX_DEVICE_LOAD_ACQUIRE(completes ? &progress->complete : &progress->ordered);
+            SHMEMX_DEVICE_STORE_RELEASE(known, now);
+        }
+        if (now < next) {
             (void)shmemx_device_ask(view, queue, operation | SHMEMX_DEVICE_REPLIES, 0, 0, 0, 0, 0);
         }
     }

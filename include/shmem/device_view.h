@@ -6,8 +6,11 @@
  * The view that a device has of a job, and the queues of requests in it. Included by
  * <shmemx_device.h>; programs use the operations there. Freestanding C and C++.
  *
- * A view is one block of memory without pointers into itself: parts are found by their distance
- * from its start. The host makes it (shmemx_device_open()); devices read it.
+ * A view is one block of memory, in which parts are found by their distance from its start. The
+ * host makes it (shmemx_device_open()). Where the device has memory of its own, the view is there,
+ * and the host does not load it: an operation that the device executes itself then loads nothing
+ * over the bus. What device and host both use, the state and the cells of queues, is memory that
+ * both load and store, and has addresses in the view.
  *
  * A queue has a power of two of cells, used in the order of tickets. Tickets count in steps of 4,
  * and the turn of a cell is the state of its ticket:
@@ -200,7 +203,7 @@ SHMEMX_DEVICE_DEFINE_UPDATES(uint64_t, 64, "l")
 
 /* ---- the view ---- */
 
-#define SHMEMX_DEVICE_VIEW_VERSION 1
+#define SHMEMX_DEVICE_VIEW_VERSION 2
 #define SHMEMX_DEVICE_STEP         4u      /* of tickets */
 #define SHMEMX_DEVICE_PIECE_BYTES  8192u   /* of data of a request */
 #define SHMEMX_DEVICE_RAW          0xffffu /* for a segment: the address itself */
@@ -237,15 +240,22 @@ typedef struct shmemx_device_cell {
     uint64_t spare[2];
 } shmemx_device_cell_t;
 
-/** Cells follow it, then their data, a piece for each. */
+/** What the host has executed of a queue. Cells follow it, then their data, a piece for each. */
+typedef struct shmemx_device_progress {
+    uint64_t ordered;  /* tickets below it are before a fence of the host */
+    uint64_t complete; /* tickets below it are complete */
+    uint64_t spare[6];
+} shmemx_device_progress_t;
+
+/** A queue, as the threads of the device have it. */
 typedef struct shmemx_device_queue {
     uint64_t next; /* ticket to draw */
     uint64_t spare1[7];
-    uint64_t ordered;  /* tickets below it are before a fence of the host */
-    uint64_t complete; /* tickets below it are complete */
-    uint64_t spare2[6];
+    uint64_t ordered; /* of the progress, when a thread last loaded it */
+    uint64_t complete;
+    uint64_t progress; /* address */
     uint32_t cell_count;
-    uint32_t spare3[15];
+    uint32_t spare2[9];
 } shmemx_device_queue_t;
 
 /** Symmetric memory. */
@@ -264,6 +274,17 @@ typedef struct shmemx_device_segment {
     uint32_t number;
 } shmemx_device_segment_t;
 
+/** What device and host both load and store, beside queues. */
+typedef struct shmemx_device_state {
+    /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
+    uint64_t failed;
+    uint64_t spare1[7];
+    uint64_t is_served;  /* a thread executes requests */
+    uint32_t is_asleep;  /* the host's thread, on this word */
+    uint32_t has_waited; /* a kernel did, since the host looked for failed peers */
+    uint64_t spare2[6];
+} shmemx_device_state_t;
+
 typedef struct shmemx_device_view {
     uint32_t version;
     int32_t device; /* as it was opened */
@@ -274,23 +295,32 @@ typedef struct shmemx_device_view {
     uint64_t segments_at; /* distances from the start of the view */
     uint64_t places_at;   /* int32_t for each PE: its place; -1: it has none */
     uint64_t queues_at;
-    uint64_t queue_bytes; /* from one queue to the next */
-    uint64_t barrier;     /* address of this PE's words of device barriers, symmetric */
-    uint64_t sleepers;    /* address of the count of sleepers of the PE with place 0; 0: none */
+    uint64_t state;   /* address */
+    uint64_t barrier; /* address of this PE's words of device barriers, symmetric */
+    /** Address of the count of sleepers of the PE with place 0; 0: the host looks for them. */
+    uint64_t sleepers;
     uint64_t sleepers_stride_bytes;
     uint64_t serve;  /* address of the host's function that executes requests; 0: its thread does */
     uint64_t server; /* argument of it */
     uint32_t is_apart;     /* the device loads and stores no memory but where segments have it */
     uint32_t asks_for_own; /* some memory of this PE is one that it does not load and store */
-    uint64_t spare1[1];
-    /** Not 0: a peer has failed, and the job ends. Every wait of a device watches it. */
-    uint64_t failed;
-    uint64_t spare2[6];
-    uint64_t is_served;  /* a thread executes requests */
-    uint32_t is_asleep;  /* the host's thread, on this word */
-    uint32_t has_waited; /* a kernel did, since the host looked for failed peers */
-    uint32_t spare3[14];
+    uint64_t failed;       /* of the state, when a thread of the device last loaded it */
+    uint64_t spare[2];
 } shmemx_device_view_t;
+
+/* ---- parts ---- */
+
+SHMEMX_DEVICE_FUNCTION const char *shmemx_device_part(const shmemx_device_view_t *view, uint64_t at)
+{
+    return (const char *)view + at;
+}
+
+SHMEMX_DEVICE_FUNCTION shmemx_device_queue_t *
+shmemx_device_queue_at(const shmemx_device_view_t *view, uint32_t index)
+{
+    return (shmemx_device_queue_t *)(uintptr_t)shmemx_device_part(
+        view, view->queues_at + ((index % view->queue_count) * sizeof(shmemx_device_queue_t)));
+}
 
 /* ---- waiting ---- */
 
@@ -331,10 +361,26 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_wake_host(uint32_t *word)
 }
 #endif
 
-/** 1 when a peer has failed: the kernel should end, operations do nothing any more. */
+SHMEMX_DEVICE_FUNCTION shmemx_device_state_t *
+shmemx_device_state_of(const shmemx_device_view_t *view)
+{
+    return (shmemx_device_state_t *)(uintptr_t)view->state;
+}
+
+/** 1 when a wait has seen that a peer has failed: the kernel should end, operations do nothing any
+ * more. */
 SHMEMX_DEVICE_FUNCTION int shmemx_device_failed(const shmemx_device_view_t *view)
 {
     return SHMEMX_DEVICE_LOAD_RELAXED(&view->failed) != 0;
+}
+
+SHMEMX_DEVICE_FUNCTION int shmemx_device_look_for_failure(const shmemx_device_view_t *view)
+{
+    if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->failed) == 0) {
+        return 0;
+    }
+    SHMEMX_DEVICE_POKE((uint64_t *)(uintptr_t)&view->failed, 1);
+    return 1;
 }
 
 /* Between two polls; 1 when the wait is in vain. */
@@ -351,25 +397,33 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, 
     if (*polls % POLLS_A_LOOK != 0) {
         return 0;
     }
-    if (SHMEMX_DEVICE_PEEK(&view->has_waited) == 0) {
-        SHMEMX_DEVICE_POKE((uint32_t *)(uintptr_t)&view->has_waited, 1);
+    if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->has_waited) == 0) {
+        SHMEMX_DEVICE_POKE(&shmemx_device_state_of(view)->has_waited, 1);
     }
-    return shmemx_device_failed(view);
+    return shmemx_device_look_for_failure(view);
 }
 
 /* ---- queues: both sides ---- */
 
-SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *shmemx_device_cell_of(shmemx_device_queue_t *queue,
-                                                                   uint64_t ticket)
+SHMEMX_DEVICE_FUNCTION shmemx_device_progress_t *
+shmemx_device_progress_of(const shmemx_device_queue_t *queue)
 {
-    shmemx_device_cell_t *cells = (shmemx_device_cell_t *)(void *)(queue + 1);
+    return (shmemx_device_progress_t *)(uintptr_t)queue->progress;
+}
+
+SHMEMX_DEVICE_FUNCTION shmemx_device_cell_t *
+shmemx_device_cell_of(const shmemx_device_queue_t *queue, uint64_t ticket)
+{
+    shmemx_device_cell_t *cells =
+        (shmemx_device_cell_t *)(void *)(shmemx_device_progress_of(queue) + 1);
 
     return &cells[(ticket / SHMEMX_DEVICE_STEP) & (queue->cell_count - 1)];
 }
 
-SHMEMX_DEVICE_FUNCTION char *shmemx_device_data_of(shmemx_device_queue_t *queue, uint64_t ticket)
+SHMEMX_DEVICE_FUNCTION char *shmemx_device_data_of(const shmemx_device_queue_t *queue,
+                                                   uint64_t ticket)
 {
-    shmemx_device_cell_t *cells = (shmemx_device_cell_t *)(void *)(queue + 1);
+    shmemx_device_cell_t *cells = shmemx_device_cell_of(queue, 0);
     uint64_t at                 = (ticket / SHMEMX_DEVICE_STEP) & (queue->cell_count - 1);
 
     return (char *)(void *)(cells + queue->cell_count) + (at * SHMEMX_DEVICE_PIECE_BYTES);
@@ -393,7 +447,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_post(shmemx_device_cell_t *cell, uint6
 }
 
 /* The reply is taken: the next lap's thread may have the cell. */
-SHMEMX_DEVICE_FUNCTION void shmemx_device_release(shmemx_device_queue_t *queue,
+SHMEMX_DEVICE_FUNCTION void shmemx_device_release(const shmemx_device_queue_t *queue,
                                                   shmemx_device_cell_t *cell, uint64_t ticket)
 {
     SHMEMX_DEVICE_STORE_RELEASE(&cell->turn, ticket + shmemx_device_lap(queue));
@@ -410,7 +464,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_submit(const shmemx_device_view_t *vie
         return;
     }
 #endif
-    shmemx_device_wake_host((uint32_t *)(uintptr_t)&view->is_asleep);
+    shmemx_device_wake_host(&shmemx_device_state_of(view)->is_asleep);
 }
 
 /* Ask for one operation on a word, or for order; the reply, 0 without one. One loop, as for
@@ -458,7 +512,7 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_is_requested(const shmemx_device_cell_t
 }
 
 /* Of the host: it is executed. */
-SHMEMX_DEVICE_FUNCTION void shmemx_device_answer(shmemx_device_queue_t *queue,
+SHMEMX_DEVICE_FUNCTION void shmemx_device_answer(const shmemx_device_queue_t *queue,
                                                  shmemx_device_cell_t *cell, uint64_t ticket)
 {
     if ((SHMEMX_DEVICE_TAKE(cell->operation) & SHMEMX_DEVICE_REPLIES) != 0) {
@@ -469,16 +523,16 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_answer(shmemx_device_queue_t *queue,
 }
 
 /* Of the host: 1 where this thread may execute requests, as no other does. */
-SHMEMX_DEVICE_FUNCTION int shmemx_device_begin_service(shmemx_device_view_t *view)
+SHMEMX_DEVICE_FUNCTION int shmemx_device_begin_service(shmemx_device_state_t *state)
 {
     SHMEMX_DEVICE_ORDER(__ATOMIC_SEQ_CST); /* behind its own request, which another may see */
-    return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;
+    return SHMEMX_DEVICE_EXCHANGE(&state->is_served, (uint64_t)1) == 0;
 }
 
 /* Of the host: then it checks for requests again: their threads may have found it at work. */
-SHMEMX_DEVICE_FUNCTION void shmemx_device_end_service(shmemx_device_view_t *view)
+SHMEMX_DEVICE_FUNCTION void shmemx_device_end_service(shmemx_device_state_t *state)
 {
-    (void)SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)0);
+    (void)SHMEMX_DEVICE_EXCHANGE(&state->is_served, (uint64_t)0);
     SHMEMX_DEVICE_ORDER(__ATOMIC_SEQ_CST);
 }
 

@@ -133,7 +133,7 @@ static void announce(struct msp_waiter *waiter)
     waiter->announced     = true;
     waiter->notifications = atomic_load(&doorbell->notifications);
     if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) ||
-        is_silent(waiter)) {
+        is_silent(waiter) || ((waiter->address != NULL) && msp_device_is_silent())) {
         waiter->is_unnotified = true;
     }
     if (msp_job.transport != NULL) {

@@ -25,6 +25,7 @@ enum {
 struct msp_device_words {
     uint64_t barrier[MSP_DEVICE_BARRIER_WORDS]; /* rounds, then the number of the last one */
     atomic_uint open_count;                     /* views: kernels of that PE may run */
+    atomic_uint silent_count; /* in the first slot: views of PEs of this host that do not notify */
 };
 
 /* How kernels reach memory of this host. */
@@ -46,12 +47,14 @@ struct msp_device_reach {
 };
 
 struct msp_device {
-    shmemx_device_view_t *view; /* NULL: not open */
+    shmemx_device_view_t *view; /* the host's, with what both share behind it; NULL: not open */
+    void *copy; /* of the view and its tables, in the device's memory, for kernels; or NULL */
     struct msp_device_reach reach;
-    size_t size_bytes;      /* of the view, a mapping of its own; APART: a block of libmemspan's */
+    size_t size_bytes;      /* from the view on: a mapping; APART: a block of libmemspan's */
     atomic_bool is_claimed; /* a thread serves it */
     atomic_bool ends;
-    bool is_slow; /* the device cannot wake the thread */
+    bool is_slow;   /* the device cannot wake the thread */
+    bool is_silent; /* nor sleepers of PEs to whose memory it stores */
     pthread_t thread;
     void *context;
     uint64_t tickets[MSP_DEVICE_QUEUES]; /* the next to execute */
@@ -67,6 +70,10 @@ void msp_device_close_all(void);
 
 /* The job ends: kernels that wait stop. Any thread, also one that holds locks. */
 void msp_device_fail(void) __attribute__((cold));
+
+/* Kernels of this host store to memory of sleepers without a word: the threads of their views look
+ * for them, and sleepers look for themselves. */
+bool msp_device_is_silent(void);
 
 /* The words of barriers of a PE of this host. */
 struct msp_device_words *msp_device_words_of(int local_index);

@@ -353,9 +353,11 @@ void msp_device_reach_print(const struct msp_device *device)
     if ((msp_job.pe != 0) || !msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
         return;
     }
-    printf("device %d (%s), in kernels: %s; PEs of other hosts, %d, by %d queues of %d requests\n",
+    printf("device %d (%s), in kernels: %s; PEs of other hosts, %d, by %d queues of %d requests; "
+           "the view in memory of %s\n",
            device->reach.number, device->reach.name, device->reach.why,
-           msp_job.pe_count - msp_job.local_count, MSP_DEVICE_QUEUES, MSP_DEVICE_CELLS);
+           msp_job.pe_count - msp_job.local_count, MSP_DEVICE_QUEUES, MSP_DEVICE_CELLS,
+           (device->copy != NULL) ? "the device" : "the host");
     for (i = 0; i + 1 < view->segment_count; i++) { /* the last one is the library's */
         print_entry(device, &entry[i]);
     }

@@ -22,6 +22,7 @@
 #include "shmem/transport/rma.h"
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -43,12 +44,6 @@ struct batch {
     uint64_t tickets[DEFERRED];
     unsigned count;
 };
-
-static shmemx_device_queue_t *queue_of(const struct msp_device *device, uint32_t index)
-{
-    return (void *)((char *)device->view + device->view->queues_at +
-                    (index * device->view->queue_bytes));
-}
 
 /* ---- execution ---- */
 
@@ -179,8 +174,8 @@ static void complete(const struct msp_context *context, struct batch *batch, uin
     unsigned i;
 
     msp_quiet(context);
-    __atomic_store_n(&batch->queue->ordered, ticket, __ATOMIC_RELEASE);
-    __atomic_store_n(&batch->queue->complete, ticket, __ATOMIC_RELEASE);
+    __atomic_store_n(&shmemx_device_progress_of(batch->queue)->ordered, ticket, __ATOMIC_RELEASE);
+    __atomic_store_n(&shmemx_device_progress_of(batch->queue)->complete, ticket, __ATOMIC_RELEASE);
     for (i = 0; i < batch->count; i++) {
         shmemx_device_answer(batch->queue, shmemx_device_cell_of(batch->queue, batch->tickets[i]),
                              batch->tickets[i]);
@@ -198,7 +193,8 @@ static void serve_cell(const struct msp_context *context, struct batch *batch, u
 
     if (cell->operation == (SHMEMX_DEVICE_FENCE | SHMEMX_DEVICE_REPLIES)) {
         msp_fence(context);
-        __atomic_store_n(&queue->ordered, ticket + SHMEMX_DEVICE_STEP, __ATOMIC_RELEASE);
+        __atomic_store_n(&shmemx_device_progress_of(queue)->ordered, ticket + SHMEMX_DEVICE_STEP,
+                         __ATOMIC_RELEASE);
         shmemx_device_answer(queue, cell, ticket);
         return;
     }
@@ -225,7 +221,7 @@ static bool serve_queue(struct msp_device *device, uint32_t index)
 {
     const struct msp_context *context = msp_context_of(device->context);
     uint64_t ticket                   = device->tickets[index];
-    struct batch batch                = {.queue = queue_of(device, index)};
+    struct batch batch                = {.queue = shmemx_device_queue_at(device->view, index)};
     uint64_t first                    = ticket;
     uint64_t last                     = ticket + shmemx_device_lap(batch.queue);
 
@@ -262,7 +258,8 @@ static bool has_requests(const struct msp_device *device, const uint64_t *ticket
 
     for (i = 0; i < MSP_DEVICE_QUEUES; i++) {
         has = has || shmemx_device_is_requested(
-                         shmemx_device_cell_of(queue_of(device, i), tickets[i]), tickets[i]);
+                         shmemx_device_cell_of(shmemx_device_queue_at(device->view, i), tickets[i]),
+                         tickets[i]);
     }
     return has;
 }
@@ -273,14 +270,14 @@ static bool serve_once(struct msp_device *device, bool *any_p)
     uint64_t tickets[MSP_DEVICE_QUEUES];
     bool was_for_kernel;
 
-    if (!shmemx_device_begin_service(device->view)) {
+    if (!shmemx_device_begin_service(shmemx_device_state_of(device->view))) {
         return false;
     }
     was_for_kernel = msp_call_is_for_kernel(true);
     *any_p         = serve_all(device);
     (void)msp_call_is_for_kernel(was_for_kernel);
     memcpy(tickets, device->tickets, sizeof tickets);
-    shmemx_device_end_service(device->view);
+    shmemx_device_end_service(shmemx_device_state_of(device->view));
     return has_requests(device, tickets);
 }
 
@@ -293,7 +290,7 @@ void msp_device_serve(struct msp_device *device)
 
     while (serve_once(device, &any)) {
         if (++rounds == ROUNDS) {
-            shmemx_device_wake_host(&device->view->is_asleep);
+            shmemx_device_wake_host(&shmemx_device_state_of(device->view)->is_asleep);
             return;
         }
     }
@@ -313,7 +310,8 @@ static void watch(struct msp_device *device)
 {
     int i;
 
-    if (__atomic_exchange_n(&device->view->has_waited, 0, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_exchange_n(&shmemx_device_state_of(device->view)->has_waited, 0,
+                            __ATOMIC_RELAXED) == 0) {
         return;
     }
     if (msp_bootstrap_peer_died(msp_host_pids(), msp_job.local_count, &i)) {
@@ -333,11 +331,54 @@ static int64_t now_ms(void)
     return ((int64_t)time.tv_sec * 1000) + (time.tv_nsec / 1000000);
 }
 
+/* The word that a sleeper of a PE of this host waits for. */
+struct look {
+    uint64_t key;
+    const void *word; /* in this PE's mapping; NULL: there is no sleeper, or it waits for more than
+                         one word */
+    uint64_t value;
+};
+
+static struct look look_at(int local_index)
+{
+    struct msp_doorbell *doorbell = &msp_doorbells.by_index[local_index];
+    struct look look              = {.key = atomic_load(&doorbell->watch_first)};
+    uint64_t size                 = atomic_load(&doorbell->watch_last) - look.key;
+    unsigned index;
+
+    if ((atomic_load(&doorbell->memory_sleepers) != 0) && (look.key >> 48 < MSP_SEGMENT_MAX) &&
+        ((size == sizeof(uint32_t)) || (size == sizeof(uint64_t)))) {
+        look.word =
+            msp_peer_resolve(address_of(look.key), size, msp_job.local_pes[local_index], &index);
+    }
+    if (look.word != NULL) {
+        look.value = (size == sizeof(uint64_t))
+                         ? __atomic_load_n((const uint64_t *)look.word, __ATOMIC_RELAXED)
+                         : __atomic_load_n((const uint32_t *)look.word, __ATOMIC_RELAXED);
+    }
+    return look;
+}
+
+/* A kernel that does not notify has stored to the word since the last look. */
+static void notify_sleepers(struct look *looks)
+{
+    int i;
+
+    for (i = 0; i < msp_job.local_count; i++) {
+        struct look now = look_at(i);
+
+        if ((now.word != NULL) && (looks[i].word == now.word) && (looks[i].value != now.value)) {
+            msp_doorbell_notify_at(i, address_of(now.key), sizeof(uint32_t));
+        }
+        looks[i] = now;
+    }
+}
+
 /* A device reads is_asleep after it has stored a turn, both in one order. */
 static void sleep_until_request(struct msp_device *device)
 {
     const struct timespec duration = {0, device->is_slow ? SLOW_US * 1000L : WATCH_MS * 1000000L};
-    uint32_t *word                 = &device->view->is_asleep;
+    uint32_t *word                 = &shmemx_device_state_of(device->view)->is_asleep;
 
     __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
     atomic_thread_fence(memory_order_seq_cst);
@@ -350,6 +391,7 @@ static void sleep_until_request(struct msp_device *device)
 static void *run(void *unused)
 {
     struct msp_device *device = msp_device_claim();
+    struct look *looks        = calloc((size_t)msp_job.local_count, sizeof *looks);
     int64_t watched_ms        = now_ms();
     unsigned rounds           = 0;
     unsigned idle             = 0;
@@ -363,6 +405,9 @@ static void *run(void *unused)
         if (idle > ((device->view->serve != 0) ? 0 : SPINS)) {
             sleep_until_request(device);
             idle = 0;
+            if (device->is_silent && (looks != NULL)) {
+                notify_sleepers(looks);
+            }
         }
         if (((idle == 0) || (++rounds % SPINS == 0)) && (now_ms() - watched_ms >= WATCH_MS)) {
             watched_ms = now_ms();
@@ -371,6 +416,7 @@ static void *run(void *unused)
     }
     while (serve(device)) {
     }
+    free(looks);
     return NULL;
 }
 
@@ -396,8 +442,9 @@ memspan_status_t msp_device_service_start(struct msp_device *device)
 void msp_device_service_stop(struct msp_device *device)
 {
     atomic_store(&device->ends, true);
-    __atomic_store_n(&device->view->is_asleep, 0, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &device->view->is_asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    __atomic_store_n(&shmemx_device_state_of(device->view)->is_asleep, 0, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &shmemx_device_state_of(device->view)->is_asleep, FUTEX_WAKE_PRIVATE, 1,
+            NULL, NULL, 0);
     pthread_join(device->thread, NULL);
     msp_context_destroy(device->context);
 }

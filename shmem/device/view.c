@@ -7,6 +7,7 @@
 #include "shmem/partition/placement.h"
 #include "shmem/transport/segment.h"
 #include <memspan/allocator.h>
+#include <memspan/transfer.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -26,6 +27,11 @@ bool msp_device_is_open(int local_index)
 {
     return atomic_load_explicit(&msp_device_words_of(local_index)->open_count,
                                 memory_order_relaxed) != 0;
+}
+
+bool msp_device_is_silent(void)
+{
+    return atomic_load_explicit(&msp_device_words_of(0)->silent_count, memory_order_relaxed) != 0;
 }
 
 /* ---- tables ---- */
@@ -126,21 +132,22 @@ static void fill_places(int32_t *places)
     }
 }
 
-static size_t queue_bytes(void)
+/* Of a queue, in what device and host share. */
+static size_t cell_bytes(void)
 {
-    return sizeof(shmemx_device_queue_t) +
+    return sizeof(shmemx_device_progress_t) +
            (MSP_DEVICE_CELLS * (sizeof(shmemx_device_cell_t) + SHMEMX_DEVICE_PIECE_BYTES));
 }
 
 static void fill_queues(shmemx_device_view_t *view)
 {
+    shmemx_device_queue_t *queue = shmemx_device_queue_at(view, 0);
+    uint64_t progress            = view->state + sizeof(shmemx_device_state_t);
     uint32_t i;
     uint64_t ticket;
 
-    for (i = 0; i < MSP_DEVICE_QUEUES; i++) {
-        shmemx_device_queue_t *queue =
-            (void *)((char *)view + view->queues_at + (i * view->queue_bytes));
-
+    for (i = 0; i < MSP_DEVICE_QUEUES; i++, queue++, progress += cell_bytes()) {
+        queue->progress   = progress;
         queue->cell_count = MSP_DEVICE_CELLS;
         for (ticket = 0; ticket < shmemx_device_lap(queue); ticket += SHMEMX_DEVICE_STEP) {
             shmemx_device_cell_of(queue, ticket)->turn = ticket;
@@ -160,10 +167,9 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
     view->my_pe       = msp_job.pe;
     view->n_pes       = msp_job.pe_count;
     view->queue_count = MSP_DEVICE_QUEUES;
-    view->queue_bytes = queue_bytes();
     view->barrier     = (uintptr_t)msp_device_words_of(msp_job.local_index)->barrier;
     view->is_apart    = (device->reach.way == MSP_DEVICE_APART);
-    if (view->is_apart == 0) {
+    if ((view->is_apart == 0) && !device->is_silent) {
         view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
         view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
     }
@@ -173,6 +179,23 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
     }
     fill_places((void *)((char *)view + view->places_at));
     fill_queues(view);
+}
+
+/* In the device's own memory, for kernels that other processors than the host's execute. NULL:
+ * there is none, and they load the host's. */
+static void *allocate_copy(const struct msp_device_reach *reach, size_t size_bytes)
+{
+    memspan_reach_t block;
+    memspan_space_h space;
+
+    if (reach->is_host || reach->runs_here ||
+        (memspan_device_reach(reach->number, MEMSPAN_KIND_DEVICE, reach->number, &block) !=
+         MEMSPAN_OK) ||
+        (block.access < MEMSPAN_ACCESS_REMOTE) ||
+        (msp_device_memory_space(reach->number, MEMSPAN_KIND_DEVICE, &space) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    return msp_device_memory_alloc(space, size_bytes, false);
 }
 
 /* Zeros that the device loads and stores, or will after an import. */
@@ -196,9 +219,11 @@ static memspan_status_t make_view(struct msp_device *device)
     const size_t segments_at = aligned(sizeof(shmemx_device_view_t));
     const size_t addresses_at =
         segments_at + aligned(MSP_SEGMENT_MAX * sizeof(shmemx_device_segment_t));
-    const size_t places_at     = addresses_at + aligned(address_bytes());
-    const size_t queues_at     = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
-    const size_t size          = queues_at + (MSP_DEVICE_QUEUES * queue_bytes());
+    const size_t places_at = addresses_at + aligned(address_bytes());
+    const size_t queues_at = places_at + aligned((size_t)msp_job.pe_count * sizeof(int32_t));
+    const size_t state_at  = queues_at + aligned(MSP_DEVICE_QUEUES * sizeof(shmemx_device_queue_t));
+    const size_t size =
+        state_at + sizeof(shmemx_device_state_t) + (MSP_DEVICE_QUEUES * cell_bytes());
     shmemx_device_view_t *view = allocate(&device->reach, size);
     memspan_status_t status;
 
@@ -208,24 +233,37 @@ static memspan_status_t make_view(struct msp_device *device)
     view->segments_at  = segments_at;
     view->places_at    = places_at;
     view->queues_at    = queues_at;
+    view->state        = (uintptr_t)view + state_at;
     device->view       = view;
     device->size_bytes = size;
+    device->copy       = allocate_copy(&device->reach, state_at);
+    device->is_silent  = (device->copy != NULL) && (device->reach.way != MSP_DEVICE_APART);
     fill_view(view, device);
     status = reach_control(&device->reach, view, size);
     if (status == MEMSPAN_OK) {
         fill_segments(view, &device->reach, addresses_at);
+    }
+    if ((status == MEMSPAN_OK) && (device->copy != NULL)) {
+        status = memspan_copy(device->copy, view, state_at);
     }
     return status;
 }
 
 /* ---- open and close ---- */
 
+/* What kernels are given. */
+static const shmemx_device_view_t *view_of(const struct msp_device *device)
+{
+    return (device->copy != NULL) ? device->copy : device->view;
+}
+
+/* NULL: of one that is not open. */
 static struct msp_device *find(const shmemx_device_view_t *view)
 {
     int i;
 
     for (i = 0; i < MSP_DEVICE_MAX; i++) {
-        if (devices[i].view == view) {
+        if (view_of(&devices[i]) == view) {
             return &devices[i];
         }
     }
@@ -263,6 +301,10 @@ static void drop_view(struct msp_device *device)
     shmemx_device_view_t *view = device->view;
 
     __atomic_store_n(&device->view, NULL, __ATOMIC_RELEASE);
+    if (device->copy != NULL) {
+        (void)memspan_free(device->copy);
+        device->copy = NULL;
+    }
     if (view != NULL) {
         msp_device_reach_release(any_is_open() ? (void *)view : NULL);
         if (device->reach.way == MSP_DEVICE_APART) {
@@ -296,7 +338,8 @@ static memspan_status_t open_locked(int number, const shmemx_device_view_t **vie
         return status;
     }
     atomic_fetch_add(&msp_device_words_of(msp_job.local_index)->open_count, 1);
-    *view_p = device->view;
+    atomic_fetch_add(&msp_device_words_of(0)->silent_count, device->is_silent ? 1 : 0);
+    *view_p = view_of(device);
     msp_device_reach_print(device);
     return MEMSPAN_OK;
 }
@@ -315,6 +358,7 @@ static void close_locked(struct msp_device *device)
 {
     msp_device_service_stop(device);
     atomic_fetch_sub(&msp_device_words_of(msp_job.local_index)->open_count, 1);
+    atomic_fetch_sub(&msp_device_words_of(0)->silent_count, device->is_silent ? 1 : 0);
     drop_view(device);
 }
 
@@ -360,7 +404,7 @@ void msp_device_fail(void)
         shmemx_device_view_t *view = __atomic_load_n(&devices[i].view, __ATOMIC_ACQUIRE);
 
         if (view != NULL) {
-            __atomic_store_n(&view->failed, 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&shmemx_device_state_of(view)->failed, 1, __ATOMIC_RELEASE);
             any = true;
         }
     }

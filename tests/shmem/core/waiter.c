@@ -42,6 +42,11 @@ bool msp_device_is_open(int local_index)
     return false;
 }
 
+bool msp_device_is_silent(void)
+{
+    return false;
+}
+
 long __wrap_syscall(long number, ...);
 
 long __wrap_syscall(long number, ...)

@@ -64,10 +64,10 @@ struct thread {
 /* What the threads share; part of a state. */
 static struct shared {
     shmemx_device_view_t view;
-    struct {
-        shmemx_device_queue_t queue;
-        shmemx_device_cell_t cells[CELLS];
-    } queue;
+    shmemx_device_state_t state;
+    shmemx_device_queue_t queue;
+    shmemx_device_progress_t progress; /* cells follow it */
+    shmemx_device_cell_t cells[CELLS];
     uint64_t executed[PRODUCERS * REQUESTS]; /* values, in order */
     uint64_t executed_count;
     uint64_t next; /* ticket to execute, of the thread that serves */
@@ -204,11 +204,10 @@ static void expect(int condition, const char *what)
 static void produce(int producer)
 {
     for (int i = 0; i < REQUESTS; i++) {
-        int replies = (i + producer) % 2;
-        uint64_t reply =
-            shmemx_device_ask(&shared.view, &shared.queue.queue,
-                              SHMEMX_DEVICE_ADD | (replies ? SHMEMX_DEVICE_REPLIES : 0), 0, 8,
-                              value_of(producer, i), 0, 0);
+        int replies    = (i + producer) % 2;
+        uint64_t reply = shmemx_device_ask(
+            &shared.view, &shared.queue, SHMEMX_DEVICE_ADD | (replies ? SHMEMX_DEVICE_REPLIES : 0),
+            0, 8, value_of(producer, i), 0, 0);
 
         threads[producer].history = mix(1, (uint64_t)i); /* it keeps nothing else */
         expect(!replies || (reply == value_of(producer, i) + 1000), "a reply is of another one");
@@ -227,7 +226,7 @@ static void execute(shmemx_device_cell_t *cell, uint64_t ticket)
         shared.executed[shared.executed_count++] = value;
     }
     SHMEMX_DEVICE_FILL(cell->value, value + 1000);
-    shmemx_device_answer(&shared.queue.queue, cell, ticket);
+    shmemx_device_answer(&shared.queue, cell, ticket);
 }
 
 /* msp_device_serve() of shmem/device/service.c, without an end. */
@@ -240,18 +239,18 @@ static void serve_itself(uint64_t unused)
     (void)unused;
     do {
         threads[current].history = mix(history, 7);
-        if (!shmemx_device_begin_service(&shared.view)) {
+        if (!shmemx_device_begin_service(&shared.state)) {
             break;
         }
         next = shared.next;
-        cell = shmemx_device_cell_of(&shared.queue.queue, next);
+        cell = shmemx_device_cell_of(&shared.queue, next);
         while (shmemx_device_is_requested(cell, next)) {
             execute(cell, next);
             next += SHMEMX_DEVICE_STEP;
-            cell = shmemx_device_cell_of(&shared.queue.queue, next);
+            cell = shmemx_device_cell_of(&shared.queue, next);
         }
         shared.next = next;
-        shmemx_device_end_service(&shared.view);
+        shmemx_device_end_service(&shared.state);
     } while (!checks_once && shmemx_device_is_requested(cell, next));
     threads[current].history = history;
 }
@@ -260,7 +259,7 @@ static void serve(void)
 {
     for (uint64_t ticket = 0; ticket < PRODUCERS * REQUESTS * SHMEMX_DEVICE_STEP;
          ticket += SHMEMX_DEVICE_STEP) {
-        shmemx_device_cell_t *cell = shmemx_device_cell_of(&shared.queue.queue, ticket);
+        shmemx_device_cell_t *cell = shmemx_device_cell_of(&shared.queue, ticket);
 
         while (!shmemx_device_is_requested(cell, ticket)) {
             (void)model_poll();
@@ -286,9 +285,11 @@ static void begin(void)
 {
     memset(&shared, 0, sizeof shared);
     memset(threads, 0, sizeof threads);
-    shared.queue.queue.cell_count = is_wave ? 1 : CELLS;
+    shared.view.state       = (uint64_t)(uintptr_t)&shared.state;
+    shared.queue.progress   = (uint64_t)(uintptr_t)&shared.progress;
+    shared.queue.cell_count = is_wave ? 1 : CELLS;
     for (uint64_t i = 0; i < CELLS; i++) {
-        shared.queue.cells[i].turn = i * SHMEMX_DEVICE_STEP;
+        shared.cells[i].turn = i * SHMEMX_DEVICE_STEP;
     }
     wrong                     = NULL;
     threads[HOST].is_finished = serves_itself;

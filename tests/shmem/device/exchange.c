@@ -6,6 +6,7 @@
 
 #include "tests/shmem/check.h"
 #include <dlfcn.h>
+#include <memspan/allocator.h>
 #include <memspan/device.h>
 #include <shmemx.h>
 #include <stdbool.h>
@@ -212,7 +213,9 @@ int main(int argc, char **argv)
     CHECK((heap != NULL) && (words != NULL) && (bytes != NULL), "%s", memspan_error_text());
     CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     plan(number, is_opencl);
-    CHECK((view->is_apart == 1) == is_opencl, "device %d", number);
+    CHECK((memspan_pointer_kind(view) == MEMSPAN_KIND_DEVICE) ==
+              (is_opencl || (strcmp(argv[2], "emu") == 0)),
+          "device %d", number);
     shmem_barrier_all();
 
     const uint64_t arguments[] = {(uint64_t)(uintptr_t)view, (uint64_t)(uintptr_t)heap,

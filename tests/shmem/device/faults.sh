@@ -62,8 +62,8 @@ build "shmemx_device_release(queue, cell, ticket); /* the reply" \
 found "a thread of a wave that waits for the others before it has given its cell away" wave
 build "" ""
 found "a thread that serves and does not check again" once
-build "return SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)1) == 0;" "return 1;"
+build "return SHMEMX_DEVICE_EXCHANGE(&state->is_served, (uint64_t)1) == 0;" "return 1;"
 found "two threads that serve"
-build "(void)SHMEMX_DEVICE_EXCHANGE(&view->is_served, (uint64_t)0);" ""
+build "(void)SHMEMX_DEVICE_EXCHANGE(&state->is_served, (uint64_t)0);" ""
 found "a thread that serves for ever"
 exit $failed

@@ -4,6 +4,7 @@
  * atomic operations. */
 
 #include "tests/shmem/check.h"
+#include "tests/shmem/device/host_view.h"
 #include <omp.h>
 #include <shmemx.h>
 #include <shmemx_device.h>
@@ -126,13 +127,13 @@ int main(int argc, char **argv)
 {
     bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
     int number     = ((argc > 1) && !by_thread) ? atoi(argv[1]) : omp_get_default_device();
+    const shmemx_device_view_t *opened = NULL;
     long *data;
     long *flags;
     uint64_t *signals;
     long *words;
     long *seen;
 
-    (void)argv;
     shmem_init();
     rounds  = check_rounds(ROUNDS * 10) / 2;
     buddy   = shmem_my_pe() ^ 1;
@@ -142,7 +143,8 @@ int main(int argc, char **argv)
     signals = shmem_calloc(2, sizeof *signals);
     words   = shmem_calloc((size_t)rounds * 2, sizeof *words);
     seen    = shmem_calloc((size_t)rounds, sizeof *seen);
-    CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_open(number, &opened) == 0, "%s", memspan_error_text());
+    view = host_view(opened);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
     }
@@ -164,7 +166,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     chain(&flags[2]);
     shmem_barrier_all();
-    CHECK(shmemx_device_close(view) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_close(opened) == 0, "%s", memspan_error_text());
     shmem_finalize();
     return 0;
 }

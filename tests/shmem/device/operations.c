@@ -3,6 +3,7 @@
  * next one; results as the host sees them. Over a network the same operations are requests. */
 
 #include "tests/shmem/check.h"
+#include "tests/shmem/device/host_view.h"
 #include <memspan/device.h>
 #include <omp.h>
 #include <shmemx.h>
@@ -281,23 +282,24 @@ int main(int argc, char **argv)
     bool imported  = (argc > 1) && (strcmp(argv[1], "imported") == 0);
     bool refused   = (argc > 2) && (strcmp(argv[2], "refused") == 0);
     int number = ((argc > 1) && !by_thread && !imported) ? atoi(argv[1]) : omp_get_default_device();
-    const shmemx_device_view_t *other = NULL;
-
-    (void)argv;
+    const shmemx_device_view_t *opened = NULL;
+    const shmemx_device_view_t *other  = NULL;
 
     shmem_init();
     pe_count    = shmem_n_pes();
     next_pe     = (shmem_my_pe() + 1) % pe_count;
     previous_pe = (shmem_my_pe() + pe_count - 1) % pe_count;
-    CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_open(number, &opened) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(-1, &other) == 0, "%s", memspan_error_text());
     CHECK(shmemx_device_open(99, &other) != 0, "device 99 was opened");
+    view = host_view(opened);
     /* Kernels of a GPU, and of devices that import pages, do not execute their requests. */
     CHECK((view->serve != 0) == ((argc < 2) || by_thread), "%d", number);
     CHECK((view->asks_for_own != 0) == refused, "%d", number);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
     }
+    view = imported ? opened : view;
     plan();
     put_and_get();
     groups();
@@ -307,8 +309,8 @@ int main(int argc, char **argv)
     }
     no_handlers();
     later_space();
-    CHECK(shmemx_device_close(view) == 0, "%s", memspan_error_text());
-    CHECK(shmemx_device_close(view) != 0, "a view was closed twice");
+    CHECK(shmemx_device_close(opened) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_device_close(opened) != 0, "a view was closed twice");
     shmem_finalize(); /* closes the other one */
     return 0;
 }

@@ -13,8 +13,10 @@ enum { THREADS = 3, REQUESTS = 4000, CELLS = 4 };
 static shmemx_device_view_t view;
 static struct {
     _Alignas(64) shmemx_device_queue_t queue;
+    shmemx_device_progress_t progress; /* cells follow it */
     shmemx_device_cell_t cells[CELLS];
 } queue;
+static shmemx_device_state_t state;
 
 /* The number of wrong replies. */
 static void *produce(void *number)
@@ -39,6 +41,8 @@ int main(void)
     uint64_t ticket;
     int failed = 0;
 
+    view.state             = (uint64_t)(uintptr_t)&state;
+    queue.queue.progress   = (uint64_t)(uintptr_t)&queue.progress;
     queue.queue.cell_count = CELLS;
     for (ticket = 0; ticket < shmemx_device_lap(&queue.queue); ticket += SHMEMX_DEVICE_STEP) {
         shmemx_device_cell_of(&queue.queue, ticket)->turn = ticket;
