@@ -430,6 +430,9 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_atomic(const shmemx_device_view_t 
         return shmemx_device_ask(view, shmemx_device_own_queue(view), operation, place.where,
                                  size_bytes, value, condition, pe);
     }
+    if (what == SHMEMX_DEVICE_SIGNAL_ADD) {
+        SHMEMX_DEVICE_ORDER(__ATOMIC_RELEASE); /* behind the data */
+    }
     old = (size_bytes == 4)
               ? shmemx_device_atomic_uint32_t(what, (uint32_t *)(void *)place.to, (uint32_t)value,
                                               (uint32_t)condition)
@@ -479,6 +482,7 @@ shmemx_device_put_signal_group(const shmemx_device_view_t *view, void *dest, con
     int is_direct = (shmemx_device_ptr(view, dest, pe) != NULL);
 
     shmemx_device_putmem_group(view, dest, source, size_bytes, pe, rank, size);
+    SHMEMX_DEVICE_ORDER_GROUP();
     if (shmemx_device_add_uint32_t(arrived, 1) + 1 != size) {
         return;
     }

@@ -75,11 +75,13 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_order_memory(int is_total)
     }
 }
 #define SHMEMX_DEVICE_ORDER(order)      shmemx_device_order_memory((order) == __ATOMIC_SEQ_CST)
+#define SHMEMX_DEVICE_ORDER_GROUP()     __asm__ volatile("fence.acq_rel.gpu;" ::: "memory")
 #define SHMEMX_DEVICE_PEEK(word)        (*(const volatile __typeof__(*(word)) *)(word))
 #define SHMEMX_DEVICE_POKE(word, value) ((void)(*(volatile __typeof__(*(word)) *)(word) = (value)))
 #else
 #define SHMEMX_DEVICE_IS_PTX            0
 #define SHMEMX_DEVICE_ORDER(order)      __atomic_thread_fence(order)
+#define SHMEMX_DEVICE_ORDER_GROUP()     __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #define SHMEMX_DEVICE_PEEK(word)        __atomic_load_n((word), __ATOMIC_RELAXED)
 #define SHMEMX_DEVICE_POKE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
 #endif
@@ -149,14 +151,16 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #endif
 #endif
 
-/* ---- atomic updates of words, with their old value ---- */
+/* ---- atomic updates of words, with their old value ----
+ * What follows an update stays behind it. What precedes it is ordered by fence, quiet and signals:
+ * a release to the host waits for the bus. */
 
 #if SHMEMX_DEVICE_IS_PTX
 #define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, BITS, REGISTER, NAME, PTX)                               \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
     {                                                                                              \
         WORD old;                                                                                  \
-        __asm__ volatile("atom.acq_rel.sys." PTX #BITS " %0, [%1], %2;"                            \
+        __asm__ volatile("atom.acquire.sys." PTX #BITS " %0, [%1], %2;"                            \
                          : "=" REGISTER(old)                                                       \
                          : "l"(to), REGISTER(value)                                                \
                          : "memory");                                                              \
@@ -172,7 +176,7 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
                                                                   WORD value)                      \
     {                                                                                              \
         WORD old;                                                                                  \
-        __asm__ volatile("atom.acq_rel.sys.cas.b" #BITS " %0, [%1], %2, %3;"                       \
+        __asm__ volatile("atom.acquire.sys.cas.b" #BITS " %0, [%1], %2, %3;"                       \
                          : "=" REGISTER(old)                                                       \
                          : "l"(to), REGISTER(condition), REGISTER(value)                           \
                          : "memory");                                                              \
@@ -182,7 +186,7 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
 #define SHMEMX_DEVICE_DEFINE_UPDATE(WORD, NAME, FUNCTION)                                          \
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_##NAME##_##WORD(WORD *to, WORD value)                \
     {                                                                                              \
-        return FUNCTION(to, value, __ATOMIC_ACQ_REL);                                              \
+        return FUNCTION(to, value, __ATOMIC_ACQUIRE);                                              \
     }
 #define SHMEMX_DEVICE_DEFINE_UPDATES(WORD, BITS, REGISTER)                                         \
     SHMEMX_DEVICE_DEFINE_UPDATE(WORD, swap, __atomic_exchange_n)                                   \
@@ -193,7 +197,7 @@ SHMEMX_DEVICE_DEFINE_ORDERED(uint64_t, 64, "l")
     SHMEMX_DEVICE_FUNCTION WORD shmemx_device_compare_swap_##WORD(WORD *to, WORD condition,        \
                                                                   WORD value)                      \
     {                                                                                              \
-        (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQ_REL,              \
+        (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQUIRE,              \
                                           __ATOMIC_ACQUIRE);                                       \
         return condition;                                                                          \
     }
