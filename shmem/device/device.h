@@ -48,13 +48,14 @@ struct msp_device_reach {
 
 struct msp_device {
     shmemx_device_view_t *view; /* the host's, with what both share behind it; NULL: not open */
-    void *copy; /* of the view and its tables, in the device's memory, for kernels; or NULL */
+    /* Of the view and its tables, in the device's memory, for kernels, which do not notify then; or
+     * NULL. */
+    void *copy;
     struct msp_device_reach reach;
     size_t size_bytes;      /* from the view on: a mapping; APART: a block of libmemspan's */
     atomic_bool is_claimed; /* a thread serves it */
     atomic_bool ends;
-    bool is_slow;   /* the device cannot wake the thread */
-    bool is_silent; /* nor sleepers of PEs to whose memory it stores */
+    bool is_slow; /* the device cannot wake the thread */
     pthread_t thread;
     void *context;
     uint64_t tickets[MSP_DEVICE_QUEUES]; /* the next to execute */

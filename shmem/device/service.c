@@ -405,7 +405,7 @@ static void *run(void *unused)
         if (idle > ((device->view->serve != 0) ? 0 : SPINS)) {
             sleep_until_request(device);
             idle = 0;
-            if (device->is_silent && (looks != NULL)) {
+            if ((device->copy != NULL) && (looks != NULL)) {
                 notify_sleepers(looks);
             }
         }

@@ -169,7 +169,7 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
     view->queue_count = MSP_DEVICE_QUEUES;
     view->barrier     = (uintptr_t)msp_device_words_of(msp_job.local_index)->barrier;
     view->is_apart    = (device->reach.way == MSP_DEVICE_APART);
-    if ((view->is_apart == 0) && !device->is_silent) {
+    if ((view->is_apart == 0) && (device->copy == NULL)) {
         view->sleepers              = (uintptr_t)&msp_doorbells.by_index[0].memory_sleepers;
         view->sleepers_stride_bytes = sizeof(struct msp_doorbell);
     }
@@ -188,7 +188,7 @@ static void *allocate_copy(const struct msp_device_reach *reach, size_t size_byt
     memspan_reach_t block;
     memspan_space_h space;
 
-    if (reach->is_host || reach->runs_here ||
+    if (reach->is_host || reach->runs_here || (reach->way == MSP_DEVICE_APART) ||
         (memspan_device_reach(reach->number, MEMSPAN_KIND_DEVICE, reach->number, &block) !=
          MEMSPAN_OK) ||
         (block.access < MEMSPAN_ACCESS_REMOTE) ||
@@ -237,7 +237,6 @@ static memspan_status_t make_view(struct msp_device *device)
     device->view       = view;
     device->size_bytes = size;
     device->copy       = allocate_copy(&device->reach, state_at);
-    device->is_silent  = (device->copy != NULL) && (device->reach.way != MSP_DEVICE_APART);
     fill_view(view, device);
     status = reach_control(&device->reach, view, size);
     if (status == MEMSPAN_OK) {
@@ -338,7 +337,7 @@ static memspan_status_t open_locked(int number, const shmemx_device_view_t **vie
         return status;
     }
     atomic_fetch_add(&msp_device_words_of(msp_job.local_index)->open_count, 1);
-    atomic_fetch_add(&msp_device_words_of(0)->silent_count, device->is_silent ? 1 : 0);
+    atomic_fetch_add(&msp_device_words_of(0)->silent_count, (device->copy != NULL) ? 1 : 0);
     *view_p = view_of(device);
     msp_device_reach_print(device);
     return MEMSPAN_OK;
@@ -358,7 +357,7 @@ static void close_locked(struct msp_device *device)
 {
     msp_device_service_stop(device);
     atomic_fetch_sub(&msp_device_words_of(msp_job.local_index)->open_count, 1);
-    atomic_fetch_sub(&msp_device_words_of(0)->silent_count, device->is_silent ? 1 : 0);
+    atomic_fetch_sub(&msp_device_words_of(0)->silent_count, (device->copy != NULL) ? 1 : 0);
     drop_view(device);
 }
 

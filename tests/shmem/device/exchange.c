@@ -213,8 +213,7 @@ int main(int argc, char **argv)
     CHECK((heap != NULL) && (words != NULL) && (bytes != NULL), "%s", memspan_error_text());
     CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     plan(number, is_opencl);
-    CHECK((memspan_pointer_kind(view) == MEMSPAN_KIND_DEVICE) ==
-              (is_opencl || (strcmp(argv[2], "emu") == 0)),
+    CHECK((memspan_pointer_kind(view) == MEMSPAN_KIND_DEVICE) == (strcmp(argv[2], "emu") == 0),
           "device %d", number);
     shmem_barrier_all();
 
