@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_threads.c: threads that call handlers at once, some of which call others. Handlers run one
- * at a time, so counts are exact without atomics. */
+ * at a time: also while one gives its processor to other threads, and counts are exact without
+ * atomics. */
 
 #include "tests/shmem/check.h"
 #include <pthread.h>
+#include <sched.h>
 #include <shmemx.h>
+#include <stdatomic.h>
 
 enum { THREADS = 3 };
 
@@ -13,6 +16,17 @@ static uint64_t answers;
 static int answer_id;
 static int question_id;
 static int rounds;
+static atomic_int running; /* handlers */
+
+/* Some give way to another thread, which would begin a handler. */
+static void run_alone(void)
+{
+    CHECK(atomic_fetch_add(&running, 1) == 0, "two handlers run at once");
+    if (questions % 64 == 0) {
+        sched_yield();
+    }
+    atomic_fetch_sub(&running, 1);
+}
 
 static void answer(const void *payload, size_t size, int pe, void *data)
 {
@@ -20,6 +34,7 @@ static void answer(const void *payload, size_t size, int pe, void *data)
     (void)pe;
     (void)data;
     CHECK(size == 0, "%zu bytes", size);
+    run_alone();
     answers++;
 }
 
@@ -29,6 +44,7 @@ static void question(const void *payload, size_t size, int pe, void *data)
 
     (void)data;
     CHECK((size == 24) && (words[0] + words[1] == words[2]), "%zu bytes", size);
+    run_alone();
     questions++;
     shmemx_call(SHMEM_CTX_DEFAULT, answer_id, NULL, 0, pe);
 }
