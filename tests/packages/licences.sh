@@ -1,14 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# licences.sh TREE: every tracked file has a licence and a copyright by REUSE's rules: `reuse lint` in a copy,
-# in which Debian's copyright is the .reuse/dep5, whose format it has, and LICENSE the text of the licence.
+# licences.sh TREE: every file has a licence and a copyright by REUSE's rules: `reuse lint` in a copy of those
+# that are tracked, or in the tarball, in which Debian's copyright is the .reuse/dep5, whose format it has, and
+# LICENSE the text of the licence.
 set -eu
 cd "$1"
 command -v reuse >/dev/null || { echo 'skip: reuse is not here'; exit 77; }
-git rev-parse --git-dir >/dev/null 2>&1 || { echo 'skip: no git repository'; exit 77; }
+files() {
+    if [ "$(git rev-parse --show-toplevel 2>&1)" = "$(pwd -P)" ]; then
+        git ls-files -z
+    else
+        find . -path ./build -prune -o -type f -print0
+    fi
+}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
-git ls-files -z | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$scratch"
+files | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$scratch"
 cd "$scratch"
 mkdir .reuse LICENSES
 cp cmake/packages/debian/copyright .reuse/dep5

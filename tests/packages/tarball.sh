@@ -24,5 +24,7 @@ listed "$folder" | diff "$scratch/installed" -
 "$folder/bin/memquery" --version
 "$folder/bin/oshrun" --pmix=off -n 2 true
 sources=$scratch/$(packed CPackSourceConfig.cmake)
-[ -x "$sources/cmake/bootstrap" ] && [ -f "$sources/core/CMakeLists.txt" ]
-[ ! -e "$sources/build" ] && [ ! -e "$sources/.git" ]
+[ -x "$sources/cmake/bootstrap" ]
+[ -f "$sources/core/CMakeLists.txt" ]
+[ ! -e "$sources/build" ]
+[ ! -e "$sources/.git" ]
