@@ -48,9 +48,7 @@ struct msp_device_reach {
 
 struct msp_device {
     shmemx_device_view_t *view; /* the host's, with what both share behind it; NULL: not open */
-    /* Of the view and its tables, in the device's memory, for kernels, which do not notify then; or
-     * NULL. */
-    void *copy;
+    void *copy; /* of the view, in the device's memory: its kernels do not notify; or NULL */
     struct msp_device_reach reach;
     size_t size_bytes;      /* from the view on: a mapping; APART: a block of libmemspan's */
     atomic_bool is_claimed; /* a thread serves it */
@@ -72,8 +70,8 @@ void msp_device_close_all(void);
 /* The job ends: kernels that wait stop. Any thread, also one that holds locks. */
 void msp_device_fail(void) __attribute__((cold));
 
-/* Kernels of this host store to memory of sleepers without a word: the threads of their views look
- * for them, and sleepers look for themselves. */
+/* Kernels of this host store to memory of sleepers and do not notify them: the threads of their
+ * views compare the words, and sleepers look every 2 ms. */
 bool msp_device_is_silent(void);
 
 /* The words of barriers of a PE of this host. */

@@ -182,7 +182,8 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
 }
 
 /* In the device's own memory, for kernels that other processors than the host's execute. NULL:
- * there is none, and they load the host's. */
+ * there is none, and kernels load the host's view. So do those of OpenCL, which wants the memory
+ * declared that a kernel finds by pointers: cells and state stay in one block with the view. */
 static void *allocate_copy(const struct msp_device_reach *reach, size_t size_bytes)
 {
     memspan_reach_t block;
