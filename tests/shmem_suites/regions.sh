@@ -20,7 +20,7 @@ clang=${CLANG:-clang-19}
 # an array. Their status counts.
 races() {
     case $name in
-    shmem_atomic_compare_swap_example | shmem_lock_example | shmem_test_example1 | cswap | bar_pair | collect64 | test_lock) ;;
+    shmem_atomic_compare_swap_example | shmem_lock_example | shmem_test_example1 | cswap | bar_pair | collect64 | test_lock | lip) ;;
     *) return 1 ;;
     esac
 }
