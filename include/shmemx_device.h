@@ -144,7 +144,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_move_by_cell(const shmemx_device_view_
         shmemx_device_copy(&value, own, size_bytes);
     }
     value = shmemx_device_ask(view, queue, operation, where, size_bytes, value, 0, pe);
-    if ((operation != SHMEMX_DEVICE_PUT) && !shmemx_device_failed(view)) {
+    if ((operation != SHMEMX_DEVICE_PUT) && !shmemx_device_has_seen_failure(view)) {
         shmemx_device_copy(own, &value, size_bytes);
     }
 }
@@ -275,7 +275,7 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_fence(const shmemx_device_view_t *view)
 {
     SHMEMX_DEVICE_ORDER(__ATOMIC_RELEASE);
     shmemx_device_order(view, 0);
-    return shmemx_device_failed(view);
+    return shmemx_device_has_seen_failure(view);
 }
 
 /** Operations of this thread are complete, and visible to all PEs. 0, or 1 where a peer has failed.
@@ -284,7 +284,7 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_quiet(const shmemx_device_view_t *view)
 {
     SHMEMX_DEVICE_ORDER(__ATOMIC_SEQ_CST);
     shmemx_device_order(view, 1);
-    return shmemx_device_failed(view);
+    return shmemx_device_has_seen_failure(view);
 }
 
 /* ---- put and get; the _group forms are called by all threads of a group ----

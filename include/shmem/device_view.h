@@ -371,20 +371,20 @@ shmemx_device_state_of(const shmemx_device_view_t *view)
     return (shmemx_device_state_t *)(uintptr_t)view->state;
 }
 
-/** 1 when a wait has seen that a peer has failed: the kernel should end, operations do nothing any
- * more. */
+/** 1 when a peer has failed: the kernel should end, operations do nothing any more. */
 SHMEMX_DEVICE_FUNCTION int shmemx_device_failed(const shmemx_device_view_t *view)
-{
-    return SHMEMX_DEVICE_LOAD_RELAXED(&view->failed) != 0;
-}
-
-SHMEMX_DEVICE_FUNCTION int shmemx_device_look_for_failure(const shmemx_device_view_t *view)
 {
     if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->failed) == 0) {
         return 0;
     }
     SHMEMX_DEVICE_POKE((uint64_t *)(uintptr_t)&view->failed, 1);
     return 1;
+}
+
+/* The same, as a thread of the device has last seen it: nothing is loaded over the bus. */
+SHMEMX_DEVICE_FUNCTION int shmemx_device_has_seen_failure(const shmemx_device_view_t *view)
+{
+    return SHMEMX_DEVICE_LOAD_RELAXED(&view->failed) != 0;
 }
 
 /* Between two polls; 1 when the wait is in vain. */
@@ -404,7 +404,7 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, 
     if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->has_waited) == 0) {
         SHMEMX_DEVICE_POKE(&shmemx_device_state_of(view)->has_waited, 1);
     }
-    return shmemx_device_look_for_failure(view);
+    return shmemx_device_failed(view);
 }
 
 /* ---- queues: both sides ---- */
