@@ -371,9 +371,13 @@ shmemx_device_state_of(const shmemx_device_view_t *view)
     return (shmemx_device_state_t *)(uintptr_t)view->state;
 }
 
-/** 1 when a peer has failed: the kernel should end, operations do nothing any more. */
+/** 1 when a peer has failed: the kernel should end, operations do nothing any more. Also for
+ * kernels that poll by themselves: the host looks for failed peers while a kernel asks. */
 SHMEMX_DEVICE_FUNCTION int shmemx_device_failed(const shmemx_device_view_t *view)
 {
+    if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->has_waited) == 0) {
+        SHMEMX_DEVICE_POKE(&shmemx_device_state_of(view)->has_waited, 1);
+    }
     if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->failed) == 0) {
         return 0;
     }
@@ -398,13 +402,7 @@ SHMEMX_DEVICE_FUNCTION int shmemx_device_poll(const shmemx_device_view_t *view, 
 #if defined(__x86_64__) && !SHMEMX_DEVICE_IS_GPU
     __builtin_ia32_pause();
 #endif
-    if (*polls % POLLS_A_LOOK != 0) {
-        return 0;
-    }
-    if (SHMEMX_DEVICE_PEEK(&shmemx_device_state_of(view)->has_waited) == 0) {
-        SHMEMX_DEVICE_POKE(&shmemx_device_state_of(view)->has_waited, 1);
-    }
-    return shmemx_device_failed(view);
+    return (*polls % POLLS_A_LOOK == 0) && shmemx_device_failed(view);
 }
 
 /* ---- queues: both sides ---- */

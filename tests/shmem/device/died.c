@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* died.c: kernels wait for a PE that dies; the launcher, which would end the job, is stopped
- * before. The wait of the kernel ends. */
+ * before. The wait of the kernel ends, that of PE 0 by a loop of the program's. */
 
 #include "tests/shmem/check.h"
 #include <omp.h>
@@ -25,8 +25,14 @@ int main(void)
         kill(getppid(), SIGSTOP);
         raise(SIGKILL);
     }
-#pragma omp target is_device_ptr(word) firstprivate(view) map(from : failed)
-    failed = shmemx_device_long_wait_until(view, word, SHMEMX_DEVICE_CMP_NE, 0);
+#pragma omp target is_device_ptr(word) firstprivate(view) map(tofrom : failed)
+    if (shmemx_device_my_pe(view) == 0) {
+        while (!failed) {
+            failed = shmemx_device_failed(view);
+        }
+    } else {
+        failed = shmemx_device_long_wait_until(view, word, SHMEMX_DEVICE_CMP_NE, 0);
+    }
     if (failed && (write(STDERR_FILENO, line, strlen(line)) > 0)) {
         pause(); /* the library ends the job */
     }

@@ -17,5 +17,5 @@ done
 kill -CONT "$launcher"
 wait "$launcher" && { echo 'the job has succeeded'; exit 1; }
 [ "$dead" -eq 3 ] || { echo "only $dead processes have ended"; cat "$log"; exit 1; }
-grep -q '^the kernel has ended' "$log" || { echo 'no kernel has ended'; cat "$log"; exit 1; }
+[ "$(grep -c '^the kernel has ended' "$log")" -eq 2 ] || { echo 'not both kernels have ended'; cat "$log"; exit 1; }
 grep -qE '^memspan: PE [01] of 3: PE 2 ' "$log" || { cat "$log"; exit 1; }
