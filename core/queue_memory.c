@@ -185,7 +185,7 @@ static bool pool_has(const struct request *want)
     return has;
 }
 
-/* Step 2 without the driver, and with what it knows; step 4. */
+/* Step 2 without the driver, and with the driver's answers; step 4. */
 enum source { KNOWN, LOOKED_AT, ORDERED };
 
 /* Lock of edges held. */

@@ -47,7 +47,7 @@ struct msp_device_reach {
 };
 
 struct msp_device {
-    shmemx_device_view_t *view; /* the host's, with what both share behind it; NULL: not open */
+    shmemx_device_view_t *view; /* the host's; shared memory follows it. NULL: not open */
     void *copy; /* of the view, in the device's memory: its kernels do not notify; or NULL */
     struct msp_device_reach reach;
     size_t size_bytes;      /* from the view on: a mapping; APART: a block of libmemspan's */

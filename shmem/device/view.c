@@ -132,7 +132,7 @@ static void fill_places(int32_t *places)
     }
 }
 
-/* Of a queue, in what device and host share. */
+/* Of a queue: its part of the memory that device and host share. */
 static size_t cell_bytes(void)
 {
     return sizeof(shmemx_device_progress_t) +
@@ -186,13 +186,9 @@ static void fill_view(shmemx_device_view_t *view, const struct msp_device *devic
  * declared that a kernel finds by pointers: cells and state stay in one block with the view. */
 static void *allocate_copy(const struct msp_device_reach *reach, size_t size_bytes)
 {
-    memspan_reach_t block;
     memspan_space_h space;
 
-    if (reach->is_host || reach->runs_here || (reach->way == MSP_DEVICE_APART) ||
-        (memspan_device_reach(reach->number, MEMSPAN_KIND_DEVICE, reach->number, &block) !=
-         MEMSPAN_OK) ||
-        (block.access < MEMSPAN_ACCESS_REMOTE) ||
+    if (reach->runs_here || (reach->way == MSP_DEVICE_APART) ||
         (msp_device_memory_space(reach->number, MEMSPAN_KIND_DEVICE, &space) != MEMSPAN_OK)) {
         return NULL;
     }
