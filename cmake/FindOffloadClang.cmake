@@ -6,7 +6,7 @@
 # OffloadClang_FOUND, OffloadClang_COMPILER, OffloadClang_FLAGS (compile and link),
 # OffloadClang_LIBRARY_DIR (where libomptarget lives: not on the loader's path), OffloadClang_WHY
 # (what went wrong).
-set(OffloadClang_NAMES clang-21 clang-20 clang-19 clang-18 clang-17 clang)
+set(OffloadClang_NAMES clang-23 clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(OffloadClang_TRIPLE aarch64-unknown-linux-gnu)
 else()

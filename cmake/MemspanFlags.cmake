@@ -5,6 +5,11 @@ target_compile_options(memspan-flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wvla -fvisibility=hidden -fno-common)
 target_compile_definitions(memspan-flags INTERFACE _GNU_SOURCE)
+# Of the compilers that CMake does not know.
+set(MEMSPAN_WERROR "")
+if(CMAKE_COMPILE_WARNING_AS_ERROR)
+  set(MEMSPAN_WERROR -Werror)
+endif()
 target_include_directories(memspan-flags INTERFACE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 if(MEMSPAN_SANITIZE)

@@ -14,7 +14,7 @@
 find_package(OffloadClang)
 set(MEMSPAN_OFFLOAD ${OffloadClang_FOUND})
 set(MEMSPAN_OFFLOAD_WARNINGS -std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes
-    -Wno-openmp-mapping -Wno-pass-failed)
+    -Wno-openmp-mapping -Wno-pass-failed ${MEMSPAN_WERROR})
 
 # How a library built with a sanitizer gets its runtime in a program built without: GCC's runtime is
 # a shared library that must be the first to load, Clang's is linked into the program.

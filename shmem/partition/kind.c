@@ -29,7 +29,7 @@ const struct msp_partition_kind msp_partition_kinds[] = {
     ROW("LEVEL_ZERO", "", "level_zero", SHMEMX_KIND_DEVICE, BLOCK),
     ROW("OPENCL", "", "opencl", SHMEMX_KIND_DEVICE, BLOCK),
     ROW("EMU", "", "emu", SHMEMX_KIND_DEVICE, BLOCK),
-    {NULL},
+    {.name = NULL},
 };
 
 const struct msp_partition_kind *msp_partition_kind(shmemx_kind_t kind, const char *backend)

@@ -16,11 +16,14 @@
 enum {
     CALLERS_MAX = 1024, /* PEs of a host */
     QUEUE_BYTES = 32 << 10,
-    GROUP_BYTES = 2 << 10,    /* of records that become visible together */
-    BATCH_BYTES = 4 << 10,    /* executed, before the caller may use their place */
-    SKIP        = UINT32_MAX, /* handler of a record up to the queue's end */
+    GROUP_BYTES = 2 << 10, /* of records that become visible together */
+    BATCH_BYTES = 4 << 10, /* executed, before the caller may use their place */
     MASK_BITS   = 64,
 };
+
+/* The handler of a record up to the queue's end. No enumerator: one beyond int's range changes the
+ * type of all enumerators. */
+#define SKIP UINT32_MAX
 
 struct queue {
     _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t tail; /* the caller's: visible below it */

@@ -303,7 +303,7 @@ static void enter_from_chunk_hook(void *data, const memspan_hook_chunk_t *chunk)
                  "hook");
     REFUSED(memspan_free(kept), MEMSPAN_ERR_CONFLICT, "hook");
     DONE(memspan_allocator_get_stats(MEMSPAN_ALLOCATOR_NULL, &all));
-    cr_expect_eq(all.live_count, *(int *)data);
+    cr_expect_eq(all.live_count, (uint64_t)(*(int *)data));
 }
 
 Test(hooks, a_chunk_hook_may_ask_but_not_allocate)

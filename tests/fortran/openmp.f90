@@ -1,8 +1,11 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The names that omp_lib of GCC 12 lacks, beside those that it has.
+! The names that omp_lib of GCC 12 lacks, beside those that it has: a newer omp_lib has some of them
+! too, and is used with "only:".
 program openmp
     use, intrinsic :: iso_c_binding
-    use omp_lib
+    use omp_lib, only: omp_alloc, omp_allocator_handle_kind, omp_alloctrait, &
+        omp_default_mem_space, omp_destroy_allocator, omp_free, omp_get_initial_device, &
+        omp_init_allocator, omp_large_cap_mem_space, omp_memspace_handle_kind, omp_null_allocator
     use memspan, only: MEMSPAN_OK, memspan_error_text, memspan_pointer_describe, &
         memspan_pointer_info_t, memspan_string
     use memspan_omp

@@ -141,7 +141,7 @@ static void add_kind(int device, memspan_kind_t kind, const char *device_name)
     int list[2]         = {device, MEMSPAN_HOST};
     memspan_space_h space;
     memspan_space_h part;
-    char name[48];
+    char name[128];
     char text[128];
 
     for (size_t n = 1; n <= 2; n++) {

@@ -10,7 +10,7 @@
 /* What libgomp leaves for a request of @p size with @p pad bytes between record and block. */
 static uintptr_t *like_libgomp(size_t size, size_t pad, uintptr_t allocator)
 {
-    char *raw        = malloc(32 + pad + size);
+    char *raw        = calloc(1, 32 + pad + size);
     uintptr_t *block = (uintptr_t *)(raw + 32 + pad);
 
     block[-4] = (uintptr_t)raw;
@@ -23,7 +23,7 @@ static uintptr_t *like_libgomp(size_t size, size_t pad, uintptr_t allocator)
 /* The same of libomp. */
 static uintptr_t *like_libomp(size_t size, uintptr_t allocator)
 {
-    char *raw        = malloc(40 + 8 + size);
+    char *raw        = calloc(1, 40 + 8 + size);
     uintptr_t *block = (uintptr_t *)(raw + 40 + 8);
 
     block[-5] = (uintptr_t)raw;

@@ -31,7 +31,7 @@ static const double factor = 0.5;
 static memspan_status_t make_allocator(const struct space_row *row, const struct resource *resource,
                                        memspan_allocator_h *allocator_p)
 {
-    memspan_trait_t traits[2] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_trait_t traits[3] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
     memspan_space_h space     = row->handle;
     size_t count              = 1;
     int index                 = (int)(resource - row->resources);
@@ -426,7 +426,7 @@ static unsigned char *own_memory(int device, size_t size_bytes, memspan_allocato
 static bool copies_are_right(const struct measure_memory *memory, unsigned char *mine,
                              size_t size_bytes)
 {
-    static const unsigned char pattern[16] = "memquery-pattern";
+    static const unsigned char pattern[16] = "memquery-sample";
     unsigned char seen[sizeof(pattern)]    = {0};
     size_t last                            = size_bytes - sizeof(pattern);
 

@@ -206,7 +206,7 @@ static const char *cell_text(const struct field *field, struct field_value *valu
 static void add_cell(struct cli_table *table, const struct field *field,
                      const struct record *record)
 {
-    struct field_value value;
+    struct field_value value = {0};
 
     read_field(field, record, &value);
     cli_table_add(table, "%s", cell_text(field, &value));
