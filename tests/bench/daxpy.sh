@@ -188,14 +188,14 @@ n|unexpected argument "n"
 --csv - --json -|only one
 TEXT
     # On a terminal a table that is wider is printed in parts, each with the first column.
-    if command -v script >/dev/null; then
-        COLUMNS=60 script -qec "$program daxpy --n 1k --rounds 1 --reps 1 --device host" /dev/null \
-            </dev/null | tr -d '\r' >"$folder/out"
-        [ "$(grep -c '^variant ' "$folder/out")" -ge 2 ] || fail 'the table is in one piece'
-        [ "$(grep -c '^host ' "$folder/out")" -eq "$(grep -c '^variant ' "$folder/out")" ] ||
-            fail 'a part lacks its row'
-        awk '/^(variant|host) / && length($0) > 60 { exit 1 }' "$folder/out" || fail 'it is too wide'
-    fi
+    script -qec true /dev/null </dev/null >"$folder/out" 2>&1 ||
+        { echo "skip: the rest is right, and there is no terminal: $(cat "$folder/out")"; exit 77; }
+    COLUMNS=60 script -qec "$program daxpy --n 1k --rounds 1 --reps 1 --device host" /dev/null \
+        </dev/null | tr -d '\r' >"$folder/out"
+    [ "$(grep -c '^variant ' "$folder/out")" -ge 2 ] || fail 'the table is in one piece'
+    [ "$(grep -c '^host ' "$folder/out")" -eq "$(grep -c '^variant ' "$folder/out")" ] ||
+        fail 'a part lacks its row'
+    awk '/^(variant|host) / && length($0) > 60 { exit 1 }' "$folder/out" || fail 'it is too wide'
     ;;
 esac
 echo passed

@@ -97,7 +97,7 @@ static int in_team(void)
 #pragma omp parallel num_threads(3)
     {
         memory_turn();
-#pragma omp master
+#pragma omp masked
         exit(STATUS);
     }
     return 0;

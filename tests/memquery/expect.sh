@@ -30,6 +30,10 @@ need() {
     done
 }
 
+need_terminal() {
+    script -qec true /dev/null </dev/null >"$out" 2>&1 || skip "no terminal: $(cat "$out")"
+}
+
 run() {
     "$memquery" "$@" >"$out" 2>"$err" </dev/null
     code=$?

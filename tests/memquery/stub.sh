@@ -21,7 +21,7 @@ table)
 width)
     # On a terminal tables leave out minor columns, and name them; remarks follow the table, and other lines
     # are folded. No word is lost. At 80 columns no row is folded; elsewhere nothing is.
-    need script
+    need_terminal
     run
     cp "$out" "$scratch/full"
     words() { tr -s ' \n:' '\n\n\n' <"$1" | sort -u; }
@@ -122,7 +122,7 @@ measure)
     ;;
 progress)
     # On a terminal --measure says on standard error how far it is; the answer has nothing of it.
-    need script
+    need_terminal
     script -qec "$memquery --measure >$scratch/answer" /dev/null </dev/null >"$out"
     expect_out 'memquery: measuring node0 from h[a-z:0]*, [0-9]+ left'
     grep -q '^MEASURED' "$scratch/answer" || die "no answer"

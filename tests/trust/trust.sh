@@ -1,20 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# trust.sh PROGRAM INTRUDER OSHRUN: a set-user-id copy of PROGRAM is started with every variable by
+# trust.sh PROGRAM INTRUDER OSHRUN PLACE LIBRARY...: a set-user-id copy of PROGRAM is started with every variable by
 # which a driver, hwloc, PMIx or we ourselves could be made to load INTRUDER or to write a file.
 # Each variable that takes effect on this machine is first seen to do so without set-user-id.
 set -eu
 program=$1
 intruder=$2
 oshrun=$3
+place=$4
+shift 4
 bad=0
 
 [ "$(id -u)" -eq 0 ] || { echo 'SKIP only root can make a program that belongs to another user'; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
+# The user's copy may be below a folder of root's, as /root is: all that it needs is in its own folder,
+# whose name takes PLACE's in the program, with as many characters.
 guarded=$folder/guarded
-cp "$program" "$guarded"
+cp -L "$@" "$folder"
+padded=$folder
+while [ ${#padded} -lt ${#place} ]; do
+    padded=$padded/
+done
+LC_ALL=C sed "s|$place|$padded|" "$program" >"$guarded"
+cp "$guarded" "$folder/plain"
+program=$folder/plain
+chmod 755 "$program"
 cp "$intruder" "$folder/intruder.so"
 chown nobody "$guarded"
 chmod 4755 "$guarded"

@@ -163,7 +163,8 @@ rsh) # PROCESS HOST COMMAND...: a launcher's words are for a shell
     shift 2
     case $host in
     10.9.0.1 | host-a) exec sh -c "$*" ;;
-    *) exec nsenter -t "$b" -n -u -i -m -p sh -c "$*" ;;
+    # -r: the tree may be in a chroot, and a namespace of mounts begins outside it.
+    *) exec nsenter -t "$b" -n -u -i -m -p -r -w sh -c "$*" ;;
     esac
     ;;
 *)

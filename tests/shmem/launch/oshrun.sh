@@ -335,9 +335,10 @@ stop)
     gone "sleep $mark"
     ;;
 terminal)
-    command -v script >/dev/null || { echo 'skip: no script'; exit 77; }
+    script -qec true /dev/null </dev/null >out 2>&1 || { echo "skip: no terminal: $(cat out)"; exit 77; }
     # On a terminal the PEs see it; PE 0 reads what is typed; Ctrl-C ends the job.
-    script -qec "'$oshrun' --pmix=off -n 2 sh -c 'test -t 1 && echo terminal'" /dev/null </dev/null >out 2>err
+    script -qec "'$oshrun' --pmix=off -n 2 sh -c 'test -t 1 && echo terminal'" /dev/null </dev/null >out 2>err ||
+        fail "status $?"
     [ "$(grep -c terminal out)" -eq 2 ] || fail 'no terminal'
     (echo typed; sleep 0.5; printf '\004'; sleep 0.3) |
         timeout 20 script -qec "'$oshrun' --pmix=off --tag-output -n 2 cat" /dev/null >out 2>err ||
