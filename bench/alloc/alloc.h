@@ -23,6 +23,7 @@
     X(RETENTION, "retention", "resident when (nearly) all is freed, and 3 s later; MiB")           \
     X(GROWTH, "growth", "a block grown by realloc: 4,000 steps of 16 KiB, 400 of 1 KiB")           \
     X(LARGE, "large", "200 blocks of 3 MiB, 3 pages of each touched; 32 written in full")          \
+    X(ARRAYS, "arrays", "1 GiB touched here and there, or filled; sizes, all freed; MiB or ms")    \
     X(TEAM, "team", "pairs of 2 threads from one allocator with pteam and pool_size; ns of each")
 
 enum alloc_row {

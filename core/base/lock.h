@@ -31,6 +31,7 @@
     X(SLABS, "slab records")                                                                       \
     X(CHUNKS, "chunk records")                                                                     \
     X(POOLS, "pool")                                                                               \
+    X(DENSITY, "density of blocks")                                                                \
     X(POINTER_MAP, "pointer map")                                                                  \
     X(SYMMETRIC, "symmetric heap")                                                                 \
     X(TOPOLOGY, "topology")                                                                        \

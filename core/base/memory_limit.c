@@ -14,16 +14,30 @@
 struct cgroup_form {
     const char *root;
     const char *limit;
+    const char *high; /* from here on the kernel slows the group down; or NULL */
     const char *usage;
     const char *inactive; /* the field of memory.stat for page cache that would be given up */
 };
 
-static const struct cgroup_form version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+static const struct cgroup_form version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL,
                                              "memory.usage_in_bytes", "total_inactive_file"};
-static const struct cgroup_form version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
-                                             "inactive_file"};
+static const struct cgroup_form version_2 = {"/sys/fs/cgroup", "memory.max", "memory.high",
+                                             "memory.current", "inactive_file"};
 
 enum { PATH_BYTES = 512 };
+
+/* The number in a file of a group that says "max", or is not there, does not count. */
+static uint64_t read_limit(const char *root, const char *group, const char *name)
+{
+    char path[PATH_BYTES + 64];
+    uint64_t limit = UINT64_MAX;
+
+    if (name != NULL) {
+        snprintf(path, sizeof(path), "%s%s/%s", root, group, name);
+        (void)msp_file_number(path, &limit);
+    }
+    return limit;
+}
 
 /* Takes one group into account, if it exists. */
 static void apply_group(const struct cgroup_form *form, const char *group,
@@ -31,15 +45,13 @@ static void apply_group(const struct cgroup_form *form, const char *group,
 {
     char path[PATH_BYTES + 64];
     char statistics[4096];
-    uint64_t limit;
+    uint64_t limit    = read_limit(form->root, group, form->limit);
+    uint64_t high     = read_limit(form->root, group, form->high);
     uint64_t usage    = 0;
     uint64_t inactive = 0;
     uint64_t free_bytes;
 
-    snprintf(path, sizeof(path), "%s%s/%s", form->root, group, form->limit);
-    if (!msp_file_number(path, &limit)) {
-        return;
-    }
+    limit = (high < limit) ? high : limit;
     if (limit >= limits->total_bytes) {
         return; /* "no limit" is a very large number in version 1 */
     }

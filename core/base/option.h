@@ -43,8 +43,8 @@
     X(DECAY_MS, "MEMSPAN_DECAY_MS", "", SIZE, "milliseconds", "1000",                              \
       "time for which threads and pools keep unused memory")                                       \
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", "", CHOICE, "off|advise|on", "advise",                     \
-      "pages of host memory without a page_size trait: base pages, transparent huge pages in "     \
-      "chunks, or reserved huge pages where available")                                            \
+      "pages of host memory without a page_size trait: base pages, transparent huge pages for "    \
+      "what is touched in full, or huge pages for all, reserved ones where available")             \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", "", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",        \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", "", TEXT, "places", "",                                            \

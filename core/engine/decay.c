@@ -5,6 +5,7 @@
 #include "core/base/fork.h"
 #include "core/base/option.h"
 #include "core/engine/heap.h"
+#include "core/engine/pressure.h"
 #include <time.h>
 
 enum { PERIOD_LEAST_MS = 10, SLICES_A_ROUND = 16 };
@@ -78,11 +79,35 @@ static void run(const struct msp_pool *pool, uint64_t now)
                           memory_order_relaxed);
 }
 
+/* Near the memory limit all unused host memory goes back, at any age. */
+static void relieve(uint64_t now)
+{
+    struct msp_sweep sweep = {.round = msp_decay_round() + 2, .force = MSP_SWEEP_ALL};
+    struct msp_provider *p;
+
+    if (!enter()) {
+        return;
+    }
+    while (!msp_heap_sweep(&sweep)) {
+    }
+    leave();
+    for (p = msp_provider_first(); p != NULL; p = p->next) {
+        if (msp_provider_is_host_only(p)) {
+            sweep.purged_bytes += msp_pool_trim(p->pool);
+            sweep.purged_bytes += msp_pool_purge(p->pool, msp_decay_round());
+        }
+    }
+    msp_pressure_relieved(now, sweep.purged_bytes);
+}
+
 void msp_decay_look(const struct msp_pool *pool)
 {
     uint64_t now = now_ms();
     uint64_t due = atomic_load_explicit(&due_ms, memory_order_relaxed);
 
+    if (MSP_UNLIKELY(msp_pressure_look(now))) {
+        relieve(now);
+    }
     if (MSP_LIKELY(now < due) || !enter()) {
         return;
     }

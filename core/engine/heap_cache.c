@@ -12,6 +12,7 @@
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
 #include "core/engine/heap.h"
+#include "core/engine/pressure.h"
 #include <stdlib.h>
 
 enum {
@@ -242,13 +243,10 @@ static void make_cache(struct msp_thread *t, struct msp_account *account)
 
 static int64_t most_lent(void)
 {
-    const struct msp_provider *p;
-    uint64_t held = 0;
+    uint64_t usual = MOST_BYTES + msp_provider_held_bytes() / HELD_SHARE;
+    uint64_t most  = msp_pressure_retention_bytes();
 
-    for (p = msp_provider_first(); p != NULL; p = p->next) {
-        held += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
-    }
-    return (int64_t)(MOST_BYTES + held / HELD_SHARE);
+    return (int64_t)((usual < most) ? usual : most);
 }
 
 static bool has_capacity(const struct msp_heap_cache *cache, size_t bytes)

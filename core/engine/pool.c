@@ -9,7 +9,6 @@
  * A small block that is freed waits, one of each size, for the next request of its size, uncut and
  * not joined: programs make an allocator, allocate and free one block, and end it. */
 
-#include "core/engine/pool.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/option.h"
@@ -17,28 +16,13 @@
 #include "core/engine/decay.h"
 #include "core/engine/density.h"
 #include "core/engine/pointer_map.h"
+#include "core/engine/pool_state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    WAITING_SIZES = 8, /* in units */
-    TURNS         = 8, /* frees that leave a block waiting, between two looks at the clock */
-};
-
-struct msp_pool {
-    struct msp_provider *provider;
-    msp_lock_t lock;
-    struct msp_fit fit;
-    size_t divided_bytes; /* in chunks that are divided */
-    size_t exact_bytes;   /* of them, in chunks taken for one block */
-    size_t empty_bytes;   /* of them, in chunks without a block */
-    size_t grown_bytes;   /* divided_bytes when the pool's growth was last reported */
-    uint64_t settled_at_ms;
-    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and free objects of slabs */
-
-    struct msp_record *waiting[WAITING_SIZES]; /* freed, and not for the fit */
-    unsigned turns;
+    TURNS = 8, /* frees that leave a block waiting, between two looks at the clock */
 };
 
 struct msp_pool *msp_pool_create(struct msp_provider *provider)
@@ -52,11 +36,6 @@ struct msp_pool *msp_pool_create(struct msp_provider *provider)
     pool->provider = provider;
     msp_lock_init(&pool->lock, MSP_RANK_POOLS);
     return pool;
-}
-
-static struct msp_chunk *chunk_of_range(struct msp_range *range)
-{
-    return (struct msp_chunk *)((unsigned char *)range - offsetof(struct msp_chunk, range));
 }
 
 const struct msp_provider *msp_pool_provider(const struct msp_pool *pool)
@@ -78,18 +57,6 @@ static uint64_t now_ms(void)
 }
 
 /* ---- chunks ---- */
-
-/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of the
- * bytes in use. Pages that count against a limit never wait. */
-static size_t retention_bytes(const struct msp_pool *pool)
-{
-    size_t quarter = (pool->divided_bytes - pool->empty_bytes) / 4;
-
-    if (pool->provider->eager) {
-        return 0;
-    }
-    return (quarter > pool->provider->chunk_max_bytes) ? quarter : pool->provider->chunk_max_bytes;
-}
 
 static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exact)
 {
@@ -169,6 +136,7 @@ static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_by
     msp_decay_press(pool);
     msp_decay_look(pool);
     msp_lock(&pool->lock);
+    msp_pool_refill(pool);
     size = exact ? exact_size_for(pool, least) : chunk_size_for(pool, least);
     msp_unlock(&pool->lock);
     for (;;) {
@@ -208,7 +176,7 @@ static void give(struct msp_pool *pool, uint32_t id)
 /* False: it is large, or another one of that size waits already. Lock held. */
 static bool let_wait(struct msp_pool *pool, struct msp_record *r)
 {
-    if ((r->size > WAITING_SIZES) || (pool->waiting[r->size - 1] != NULL) ||
+    if ((r->size > MSP_POOL_WAITING_SIZES) || (pool->waiting[r->size - 1] != NULL) ||
         pool->provider->eager || msp_decay_is_at_once()) {
         return false;
     }
@@ -223,7 +191,7 @@ static struct msp_record *take_waiting(struct msp_pool *pool, uint32_t units)
 {
     struct msp_record *r = NULL;
 
-    if (units <= WAITING_SIZES) {
+    if (units <= MSP_POOL_WAITING_SIZES) {
         r                        = pool->waiting[units - 1];
         pool->waiting[units - 1] = NULL;
     }
@@ -235,7 +203,7 @@ static void end_waiting(struct msp_pool *pool)
 {
     uint32_t units;
 
-    for (units = 1; units <= WAITING_SIZES; units++) {
+    for (units = 1; units <= MSP_POOL_WAITING_SIZES; units++) {
         struct msp_record *r = take_waiting(pool, units);
 
         if (r != NULL) {
@@ -253,7 +221,7 @@ static struct msp_range *leave_empty(struct msp_pool *pool, uint64_t since_ms, s
     struct msp_range *next;
 
     for (range = pool->fit.ranges; range != NULL; range = next) {
-        struct msp_chunk *chunk = chunk_of_range(range);
+        struct msp_chunk *chunk = msp_chunk_of_range(range);
 
         next = range->next;
         if ((range->used_count > 0) ||
@@ -281,8 +249,8 @@ static size_t give_back(struct msp_range *leaving)
 
     for (; leaving != NULL; leaving = next) {
         next = leaving->next;
-        total += chunk_of_range(leaving)->size_bytes;
-        msp_chunk_give_back(chunk_of_range(leaving)); /* a failure is logged there */
+        total += msp_chunk_of_range(leaving)->size_bytes;
+        msp_chunk_give_back(msp_chunk_of_range(leaving)); /* a failure is logged there */
     }
     return total;
 }
@@ -293,10 +261,12 @@ void msp_pool_settle(struct msp_pool *pool)
     uint64_t decay_ms         = msp_option_number(MSP_OPTION_DECAY_MS);
     uint64_t now;
     size_t keep;
+    bool over;
 
     msp_lock(&pool->lock);
     end_waiting(pool);
-    keep = retention_bytes(pool);
+    over = msp_pool_is_over(pool);
+    keep = over ? msp_pool_retention_bytes(pool) / 2 : msp_pool_retention_bytes(pool);
     now  = (pool->empty_bytes == 0) ? 0 : now_ms();
     if ((pool->empty_bytes > keep) ||
         ((pool->empty_bytes > 0) && (now - pool->settled_at_ms >= decay_ms / 4))) {
@@ -305,6 +275,9 @@ void msp_pool_settle(struct msp_pool *pool)
     }
     msp_unlock(&pool->lock);
     give_back(leaving);
+    if (over) {
+        msp_pool_purge_surplus(pool, 2 * keep);
+    }
 }
 
 bool msp_pool_has_grown(struct msp_pool *pool)
@@ -335,54 +308,6 @@ size_t msp_pool_trim(struct msp_pool *pool)
     leaving = leave_empty(pool, UINT64_MAX, 0);
     msp_unlock(&pool->lock);
     return give_back(leaving);
-}
-
-/* ---- pages of free blocks ---- */
-
-enum { PURGES_AT_ONCE = 64, PURGE_LEAST_BYTES = 16 << 10, PURGED_AT_ONCE = 16 << 20 };
-
-/* The whole pages of a free block. Lock held. */
-static size_t purge_block(struct msp_pool *pool, uint32_t id)
-{
-    struct msp_record *r = msp_fit_record(&pool->fit, id);
-    size_t page          = msp_page_size();
-    uintptr_t start      = (uintptr_t)msp_record_address(r);
-    uintptr_t first      = msp_round_up(start, page);
-    uintptr_t end        = start + msp_record_bytes(r);
-    size_t bytes         = (end & ~(uintptr_t)(page - 1)) - first;
-    bool done            = msp_chunk_purge(msp_chunk_of(r), (void *)first, bytes);
-
-    msp_fit_set_clean(&pool->fit, id, r->zeroed || (done && (first == start) && (end % page == 0)));
-    return done ? bytes : 0;
-}
-
-/* False: there may be more. */
-static bool purge_some(struct msp_pool *pool, uint32_t round, size_t *bytes_p)
-{
-    uint32_t least =
-        (uint32_t)(msp_round_up(PURGE_LEAST_BYTES, 2 * msp_page_size()) >> MSP_UNIT_SHIFT);
-    uint32_t ids[PURGES_AT_ONCE];
-    size_t bytes = 0;
-    size_t count;
-    size_t i;
-
-    msp_lock(&pool->lock);
-    count = msp_fit_find_dirty(&pool->fit, least, round, ids, PURGES_AT_ONCE);
-    for (i = 0; (i < count) && (bytes < PURGED_AT_ONCE); i++) {
-        bytes += purge_block(pool, ids[i]);
-    }
-    msp_unlock(&pool->lock);
-    *bytes_p += bytes;
-    return (i == count) && (count < PURGES_AT_ONCE);
-}
-
-size_t msp_pool_purge(struct msp_pool *pool, uint32_t round)
-{
-    size_t bytes = 0;
-
-    while (!purge_some(pool, round, &bytes)) {
-    }
-    return bytes;
 }
 
 /* ---- blocks ---- */
@@ -449,7 +374,10 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
             atomic_store_explicit(&r->use, MSP_USE_SLAB, memory_order_relaxed);
         }
         MSP_ASSERT((chunk->range.used_count != 1) || (pool->empty_bytes >= chunk->size_bytes));
-        pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
+        if (chunk->range.used_count == 1) {
+            pool->empty_bytes -= chunk->size_bytes;
+            msp_chunk_refill(chunk);
+        }
     }
 out_unlock:
     msp_unlock(&pool->lock);
@@ -534,7 +462,7 @@ void msp_pool_free(struct msp_record *r)
     if (!waits) {
         give(pool, msp_pool_id(r));
     }
-    settle = !waits && (pool->empty_bytes > 0);
+    settle = !waits && ((pool->empty_bytes > 0) || msp_pool_is_over(pool));
     look   = !waits || (++pool->turns % TURNS == 0);
     msp_unlock(&pool->lock);
     if (settle) {
@@ -657,8 +585,8 @@ static const char *check_sums(const struct msp_pool *pool)
     size_t empty   = 0;
 
     for (range = pool->fit.ranges; range != NULL; range = range->next) {
-        divided += chunk_of_range(range)->size_bytes;
-        empty += (range->used_count == 0) ? chunk_of_range(range)->size_bytes : 0;
+        divided += msp_chunk_of_range(range)->size_bytes;
+        empty += (range->used_count == 0) ? msp_chunk_of_range(range)->size_bytes : 0;
     }
     return ((divided == pool->divided_bytes) && (empty == pool->empty_bytes))
                ? NULL

@@ -166,6 +166,17 @@ struct msp_provider *msp_provider_first(void)
     return atomic_load_explicit(&first_provider, memory_order_acquire);
 }
 
+uint64_t msp_provider_held_bytes(void)
+{
+    const struct msp_provider *p;
+    uint64_t held = 0;
+
+    for (p = msp_provider_first(); p != NULL; p = p->next) {
+        held += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
+    }
+    return held;
+}
+
 bool msp_provider_host_touches(const struct msp_provider *p)
 {
     const memspan_backend_t *table = p->spec.device->table;
@@ -328,6 +339,14 @@ bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes)
     return d->table->purge(d->state, d->ordinal, &chunk->block, address, size_bytes, first) != 0;
 }
 
+void msp_chunk_refill(struct msp_chunk *chunk)
+{
+    if (atomic_load_explicit(&chunk->purged, memory_order_relaxed) && !chunk->sparse) {
+        msp_density_allow_again(chunk);
+        atomic_store_explicit(&chunk->purged, false, memory_order_relaxed);
+    }
+}
+
 /* Any address of a file's, a device's or plain pages is in the list of mappings. */
 static bool is_mapped(const char *address)
 {
@@ -454,6 +473,7 @@ memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_ch
     asked.flags |= request->sparse ? (unsigned)MEMSPAN_REQUEST_SPARSE : 0u;
     asked.spread    = (request->parts != NULL) ? MEMSPAN_SPREAD_PARTS : asked.spread;
     chunk->provider = p;
+    chunk->sparse   = request->sparse;
     chunk->serial   = new_serial();
     status          = take_memory(chunk, &asked);
     if (status != MEMSPAN_OK) {
@@ -481,6 +501,7 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
     if (MSP_UNLIKELY(msp_watching())) {
         atomic_load(&msp_chunk_watcher)->giving_back(chunk);
     }
+    msp_density_leave(chunk);
     /* Out of the map first: the driver may give the same address to another thread at once. */
     msp_map_remove(chunk->address, chunk->size_bytes);
     if (chunk->import_cookies != NULL) {
@@ -562,6 +583,7 @@ bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_byt
     if (chunk == NULL) {
         return false;
     }
+    msp_density_leave(old);
     request = make_request(p, msp_round_up(size_bytes, msp_page_size()), align, false);
     if (msp_density_stays_sparse(old, request.size_bytes)) {
         request.flags |= MEMSPAN_REQUEST_SPARSE;

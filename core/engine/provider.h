@@ -45,7 +45,6 @@ struct msp_provider {
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
     atomic_size_t given_page_size; /* of the last chunk */
     atomic_bool page_size_missed;  /* pages of the requested size could not be had */
-    struct msp_density whole;      /* of chunks that are one block */
     struct msp_density divided;    /* of chunks that large blocks are cut from */
     struct msp_pool *pool;
     struct msp_provider *next;
@@ -53,6 +52,9 @@ struct msp_provider {
 
 /* The provider for that specification, made on first use; NULL with an error recorded. */
 struct msp_provider *msp_provider_get(const struct msp_provider_spec *spec);
+
+/* Bytes that all of them have of their drivers. */
+uint64_t msp_provider_held_bytes(void);
 
 /* First of all providers; they are never freed, so the list may be walked without a lock. */
 struct msp_provider *msp_provider_first(void);
@@ -68,6 +70,8 @@ struct msp_chunk {
     uint64_t serial;                  /* never that of another chunk of this process */
     const struct msp_space *moved_to; /* by memspan_move(), the last time; NULL: never */
     void **import_cookies;
+    uint8_t pages;      /* enum msp_chunk_pages */
+    bool sparse;        /* it was taken with base pages, by choice */
     bool can_purge;     /* pages of it can go back by themselves */
     atomic_bool purged; /* some have */
 
@@ -128,6 +132,10 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);
  * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or
  * have the threads stopped. */
 bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes);
+
+/* A chunk whose pages went back is in use again: new pages may be huge, as at first. Waits for
+ * nothing. */
+void msp_chunk_refill(struct msp_chunk *chunk);
 
 /* True when the host may use loads and stores on the provider's memory at any time; for managed
  * memory, whenever the device is synchronised. */

@@ -3,6 +3,7 @@
 #include "core/base/platform.h"
 #include "core/topology/topology.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -138,38 +139,77 @@ void msp_pages_advise(const memspan_services_t *services, const memspan_request_
     }
 }
 
+/* A step of Knuth's linear congruential generator: the upper half is well mixed. */
+static uint32_t draw(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*seed >> 32);
+}
+
+/* How many pages are in memory of [start, start + pages): of the first 4096 of them where any is.
+ * -1: it is not mapped. */
+static long count_resident(const char *start, size_t pages)
+{
+    enum { AT_ONCE = 4096 };
+    unsigned char resident[AT_ONCE];
+    long count      = 0;
+    int saved_errno = errno;
+    size_t at;
+    size_t i;
+
+    for (at = 0; (at < pages) && (count == 0); at += AT_ONCE) {
+        size_t some = (pages - at < AT_ONCE) ? pages - at : AT_ONCE;
+
+        if (mincore((void *)(uintptr_t)(start + at * msp_page_size()), some * msp_page_size(),
+                    resident) != 0) {
+            errno = saved_errno;
+            return -1;
+        }
+        for (i = 0; i < some; i++) {
+            count += resident[i] & 1;
+        }
+    }
+    return count;
+}
+
 int msp_pages_touched(const void *address, size_t size_bytes)
 {
     enum { WINDOWS = 16, WINDOW_PAGES = 128 };
-    unsigned char resident[WINDOW_PAGES];
+    static _Atomic uint64_t calls;
+    uint64_t seed     = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
     const char *start = address;
     size_t pages      = size_bytes / msp_page_size();
     size_t stride     = (pages / WINDOWS > WINDOW_PAGES) ? pages / WINDOWS : WINDOW_PAGES;
     size_t seen       = 0;
     size_t touched    = 0;
-    int saved_errno   = errno;
     size_t at;
-    size_t i;
 
     for (at = 0; at < pages; at += stride) {
-        size_t count = (pages - at < WINDOW_PAGES) ? pages - at : WINDOW_PAGES;
+        size_t room   = (pages - at < stride) ? pages - at : stride;
+        size_t count  = (room < WINDOW_PAGES) ? room : WINDOW_PAGES;
+        size_t first  = at + draw(&seed) % (room - count + 1);
+        long resident = count_resident(start + first * msp_page_size(), count);
 
-        if (mincore((void *)(uintptr_t)(start + at * msp_page_size()), count * msp_page_size(),
-                    resident) != 0) {
-            errno = saved_errno;
+        if (resident < 0) {
             return 0;
         }
-        for (i = 0; i < count; i++) {
-            touched += resident[i] & 1;
-        }
+        touched += (size_t)resident;
         seen += count;
     }
-    return (touched == 0) ? 0 : 1 + (int)(touched * 99 / seen);
+    if (touched == 0) {
+        return (count_resident(start, pages) > 0) ? 1 : 0;
+    }
+    return 1 + (int)(touched * 99 / seen);
 }
 
 void msp_pages_keep_small(void *address, size_t size_bytes)
 {
     (void)madvise(address, size_bytes, MADV_NOHUGEPAGE);
+}
+
+void msp_pages_allow_huge(void *address, size_t size_bytes)
+{
+    (void)madvise(address, size_bytes, MADV_HUGEPAGE);
 }
 
 void msp_pages_give_back(void *address, size_t size_bytes)

@@ -27,11 +27,13 @@ void msp_pages_advise(const memspan_services_t *services, const memspan_request_
                       void *address, size_t size_bytes);
 
 /* How many of 100 pages of a mapping, which may be gone by now, are in memory; 0 only where none
- * is, or it cannot be known. Of a large one, parts are looked at. */
+ * is, or it cannot be known. Of a large one, parts are looked at, others each time: no step of a
+ * program's touches is that of the parts. */
 int msp_pages_touched(const void *address, size_t size_bytes);
 
-/* These pages do not become huge ones. */
+/* These pages do not become huge ones; or they may. */
 void msp_pages_keep_small(void *address, size_t size_bytes);
+void msp_pages_allow_huge(void *address, size_t size_bytes);
 
 void msp_pages_give_back(void *address, size_t size_bytes);
 

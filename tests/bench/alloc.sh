@@ -42,7 +42,7 @@ for point in pair-64 random random-write threads-wall producer-consumer-cpu foot
     limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
     device-pair-1m device-queue device-queues fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
     phases-later growth growth-write growth-small large-resident large-sparse large-full \
-    init-threads team-64 team-64k; do
+    arrays-step arrays-hash arrays-full arrays-full-again sizes-1 sizes-5 sizes-many init-threads team-64 team-64k; do
     has csv ",$point,memspan,.*,1,.*,measured"
 done
 has csv ',pair,pair-64,glibc,[0-9.]*,ns,less,1,.*,measured'
@@ -61,7 +61,7 @@ has svg '(logarithmic; lower is better)'
 has svg 'a quick run: whether it works'
 has svg 'prefers-color-scheme: dark'
 if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 59 * 3 and
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 66 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi

@@ -455,6 +455,19 @@ static bool read_mapping(const void *address, bool *own_p, bool *advised_p)
     return found;
 }
 
+/* The second of two blocks, the first of which was filled; NULL without memory. */
+static char *take_after_full(const struct conform_memory *m, size_t size_bytes)
+{
+    char *block = memspan_alloc(m->allocator, size_bytes);
+
+    if (block != NULL) {
+        memset(block, 1, size_bytes);
+        CHECK_OK(memspan_free(block));
+        block = memspan_alloc(m->allocator, size_bytes);
+    }
+    return block;
+}
+
 /* Filling what is the host's own takes as long whichever kind it is: huge pages are advised. */
 static void large_memory_has_huge_pages(void)
 {
@@ -472,12 +485,11 @@ static void large_memory_has_huge_pages(void)
         conform_skip("the memory of %s is its driver's", backend);
     }
     for (int k = 0; conform_kind(k, &m); k++) {
-        char *block = memspan_alloc(m.allocator, (size_t)40 << 20);
+        char *block = conform_host_touches(&m) ? take_after_full(&m, (size_t)40 << 20) : NULL;
         bool own;
         bool advised;
 
-        if (conform_host_touches(&m) && (block != NULL) &&
-            read_mapping(block + ((size_t)20 << 20), &own, &advised) && own) {
+        if ((block != NULL) && read_mapping(block + ((size_t)20 << 20), &own, &advised) && own) {
             CHECK(advised, "%s memory", memspan_kind_name(m.kind));
             looked_at++;
         }

@@ -30,6 +30,7 @@ bool worker_handover(const struct worker *worker);
 bool worker_footprint(const struct worker *worker);
 bool worker_growth(const struct worker *worker);
 bool worker_large(const struct worker *worker);
+bool worker_arrays(const struct worker *worker);
 bool worker_kept(const struct worker *worker);
 bool worker_phases(const struct worker *worker);
 bool worker_limit(const struct worker *worker);
