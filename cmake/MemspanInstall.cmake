@@ -92,6 +92,22 @@ if(TARGET memspan-shmem)
   install(FILES ${PROJECT_BINARY_DIR}/memspan-shmem.pc DESTINATION ${pc_dir})
 endif()
 
+# `module load memspan`, for prefixes inside which all paths are relative; below /usr nothing needs it.
+set(module_dir ${CMAKE_INSTALL_DATADIR}/modulefiles/memspan)
+if(NOT "${CMAKE_INSTALL_BINDIR};${CMAKE_INSTALL_LIBDIR};${module_dir};${MEMSPAN_PYTHON_DIR}" MATCHES "(^|;)/")
+  file(RELATIVE_PATH MEMSPAN_MODULE_UP /prefix/${module_dir} /prefix)
+  configure_file(cmake/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${module_dir} RENAME ${PROJECT_VERSION})
+endif()
+
+# The target `uninstall` removes what install_manifest.txt lists; the prefix is known when that is written.
+set(installed_prefix ${PROJECT_BINARY_DIR}/install_prefix.txt)
+install(CODE "file(WRITE \"${installed_prefix}\" \"\${CMAKE_INSTALL_PREFIX}\")")
+add_custom_target(uninstall
+  COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt -DPREFIX=${installed_prefix}
+          -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake
+  VERBATIM)
+
 # `cpack` in the build folder: what is installed as a tarball, which runs where it is unpacked;
 # `cpack --config CPackSourceConfig.cmake`: the sources (a release's are made by cmake/release).
 set(CPACK_GENERATOR TGZ)
