@@ -84,18 +84,27 @@ bool msp_omp_numbers_are_ours(void)
     return opted_in() && (msp_omp_runtime_device_count() == 0);
 }
 
-static bool is_device_of_ours(int number)
+/* The runtime has no devices, and @p number is not its host. What this library has is named by its
+ * own calls, or numbered by MEMSPAN_DEVICES. */
+static memspan_status_t refuse_device(int number)
 {
-    int count = memspan_device_count();
-    int i;
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    int host                   = msp_omp_runtime_host();
 
-    for (i = 0; i < count; i++) {
-        int device;
-        if ((memspan_device_at(i, &device) == MEMSPAN_OK) && (device == number)) {
-            return true;
-        }
+    if (memspan_device_describe(number, &info) != MEMSPAN_OK) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "there is no device %d: the OpenMP runtime has none, its host is %d", number,
+                      host);
+        return msp_error_hint("MEMSPAN_DEVICES numbers devices of this library; memquery lists "
+                              "them");
     }
-    return false;
+    memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                  "there is no device %d: the OpenMP runtime has none, its host is %d; in this "
+                  "library's own calls the number is %s%d (%s)",
+                  number, host, info.backend, info.ordinal, info.name);
+    return msp_error_hint("set MEMSPAN_DEVICES=%s:%d to number it in OpenMP calls, or name it by "
+                          "memspan_space_get()",
+                          info.backend, info.ordinal);
 }
 
 int msp_omp_device_number(int number)
@@ -120,20 +129,13 @@ memspan_status_t msp_omp_device_from(int number, int *device_p)
         memspan_error(MEMSPAN_ERR_INVALID, "%d is no device number", number);
         return msp_error_hint("devices are numbered from 0; %d is the host", MEMSPAN_HOST);
     }
-    if ((number == MEMSPAN_HOST) || msp_omp_numbers_are_ours() ||
-        (msp_omp_runtime_device_count() > 0) || (number != msp_omp_runtime_host())) {
-        *device_p = number;
-        return MEMSPAN_OK;
+    if ((number != MEMSPAN_HOST) && !opted_in() && (msp_omp_runtime_device_count() == 0)) {
+        if (number != msp_omp_runtime_host()) {
+            return refuse_device(number);
+        }
+        number = MEMSPAN_HOST;
     }
-    if (is_device_of_ours(number)) {
-        memspan_error(MEMSPAN_ERR_AMBIGUOUS,
-                      "device %d is the host to OpenMP, whose runtime has no devices, and is also "
-                      "this library's device %d",
-                      number, number);
-        return msp_error_hint("write -1 (omp_initial_device) for the host; to use this "
-                              "library's devices in OpenMP calls set MEMSPAN_DEVICES");
-    }
-    *device_p = MEMSPAN_HOST;
+    *device_p = number;
     return MEMSPAN_OK;
 }
 
@@ -278,8 +280,8 @@ const char *omp_get_uid_from_device(int device)
     if ((routine != 0) && msp_omp_runtime_has(device)) {
         return ((const char *(*)(int))routine)(device);
     }
-    if ((device < 0) || (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "there is no device %d", device);
+    if ((msp_omp_device_from(device, &device) != MEMSPAN_OK) ||
+        (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
         msp_omp_refused("omp_get_uid_from_device");
         return NULL;
     }

@@ -130,12 +130,11 @@ memspan_allocator_h msp_omp_vendor_allocator(enum msp_omp_vendor kind, int devic
 
 /* Device numbers as the OpenMP calls have them.
  *
- * With an offload runtime that has devices, its numbers are everyone's. Where the runtime has none,
- * omp_get_initial_device() answers 0, which may be our first device too. Then -1 means the host,
- * and 0 in a list is refused, unless MEMSPAN_DEVICES is set: with it, the program has opted in, and
- * omp_get_num_devices() and omp_get_initial_device() answer our numbers. All this holds without any
- * runtime as well: linkers drop one that has become unneeded because we come first, and the program
- * must not notice. */
+ * They are the runtime's: a program means the same wherever drivers that it does not use are
+ * installed. Where the runtime has no devices, 0 is its host, and devices of ours have no numbers,
+ * unless MEMSPAN_DEVICES is set: with it, the user has opted in, and omp_get_num_devices() and
+ * omp_get_initial_device() answer our numbers. All this holds without any runtime as well: linkers
+ * drop one that has become unneeded because we come first, and the program must not notice. */
 
 /* The real runtime's result; 0 devices where there is no runtime. */
 int msp_omp_runtime_device_count(void);
@@ -145,8 +144,8 @@ int msp_omp_runtime_host(void);
 bool msp_omp_numbers_are_ours(void);
 
 /* The device that a number given to an OpenMP call means: MEMSPAN_HOST or a number of ours.
- * MEMSPAN_ERR_AMBIGUOUS, with both readings; MEMSPAN_ERR_INVALID for numbers that no reading has.
- */
+ * MEMSPAN_ERR_NOT_FOUND for a device that the runtime does not have; MEMSPAN_ERR_INVALID for
+ * numbers of no device. */
 memspan_status_t msp_omp_device_from(int number, int *device_p);
 
 /* GCC 16's omp_default_device: whichever device is the calling task's default. */

@@ -179,8 +179,6 @@ static void *alloc_direct(enum msp_omp_real real, enum msp_omp_vendor kind, size
     if ((routine != 0) && msp_omp_runtime_has(number) && !msp_omp_alloc_is_watched(number)) {
         return ((target_alloc_fn *)routine)(size_bytes, number);
     }
-    /* A single number is the result of the program's own omp_get_initial_device(), as in
-     * omp_target_alloc(); only lists are refused when it has two readings. */
     if ((number == MEMSPAN_HOST) || (number == omp_get_initial_device())) {
         allocator = msp_omp_vendor_allocator(kind, MEMSPAN_HOST);
     } else if (msp_omp_device_from(number, &device) == MEMSPAN_OK) {

@@ -13,7 +13,8 @@
  * an OpenMP offload runtime, 0 .. n-1 are that runtime's devices and n is the host as well; devices
  * that only Memspan has follow (n+1 ..), and only when MEMSPAN_DEVICES names them. Without an
  * offload runtime devices are numbered from 0 in the order of MEMSPAN_DEVICES, else of the
- * backends; the number after the last is the host as well.
+ * backends; the number after the last is the host as well. OpenMP's routines then take them only
+ * where MEMSPAN_DEVICES is set; else 0 is the host to them.
  *
  * Threads: every call may run on any thread. The first call that needs devices opens the drivers.
  * Errors of every call that takes a device: MEMSPAN_ERR_NOT_FOUND (no such device),

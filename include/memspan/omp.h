@@ -266,9 +266,9 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 /** The space of memory that all @p count devices of @p dev_nums reach; the host may be among them.
  * @p existing_memory_space is a hint. The handle stays at the returned address for the rest of the
  * process; the same request gives the same address. NULL: no memory reaches all of them, or a
- * number is not valid. Where the OpenMP runtime has no devices and this library has, device 0 is
- * refused unless MEMSPAN_DEVICES is set, because 0 is also omp_get_initial_device(); -1 always
- * means the host. Source: proposal §4.1. */
+ * number is not valid. Numbers are the runtime's: where it has no devices, 0 is the host, and
+ * devices that only this library has are numbered by MEMSPAN_DEVICES alone. -1 always means the
+ * host. Source: proposal §4.1. */
 extern omp_memspace_handle_t *
 omp_get_target_memspace(int count, int *dev_nums,
                         omp_memspace_handle_t existing_memory_space) MEMSPAN_OMP_NOTHROW;

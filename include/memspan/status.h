@@ -42,7 +42,7 @@ MEMSPAN_BEGIN_DECLS
     X(MEMSPAN_OK, 0, "success")                                                                    \
     X(MEMSPAN_ERR_INVALID, -1, "an argument is not valid")                                         \
     X(MEMSPAN_ERR_CONFLICT, -2, "arguments or traits contradict each other")                       \
-    X(MEMSPAN_ERR_AMBIGUOUS, -3, "a device number has two readings in this process")               \
+    X(MEMSPAN_ERR_AMBIGUOUS, -3, "a device number has two readings (no longer given)")             \
     X(MEMSPAN_ERR_NOT_FOUND, -4, "nothing has that name, number or address")                       \
     X(MEMSPAN_ERR_CONFIG, -5, "an environment variable is unknown or malformed")                   \
     X(MEMSPAN_ERR_UNREACHABLE, -6, "no memory reaches every device that was listed")               \

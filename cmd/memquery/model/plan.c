@@ -72,7 +72,6 @@ static int code_of(memspan_status_t status)
     switch (status) {
     case MEMSPAN_ERR_INVALID:
     case MEMSPAN_ERR_CONFLICT:
-    case MEMSPAN_ERR_AMBIGUOUS:
     case MEMSPAN_ERR_CONFIG:
         return EXIT_USAGE;
     case MEMSPAN_ERR_DRIVER:

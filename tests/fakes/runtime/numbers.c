@@ -27,43 +27,37 @@ static void pretend(const char *chosen)
 static omp_allocator_handle_t prefer(int device)
 {
     omp_alloctrait_t traits[] = {{omp_atk_preferred_location, (omp_uintptr_t)device}};
-    int devices[]             = {1, -1};
+    int devices[]             = {0, -1};
     omp_memspace_handle_t *s  = omp_get_target_memspace(2, devices, omp_default_mem_space);
 
     cr_assert(s != NULL, "%s", memspan_error_text());
     return omp_init_allocator(*s, 1, traits);
 }
 
-Test(ambiguous, zero_is_refused_with_both_readings)
+/* Without MEMSPAN_DEVICES the numbers are the runtime's, which has its host alone, whatever this
+ * library finds. */
+Test(runtime, its_host_is_0)
 {
-    int zero[] = {0};
-    int both[] = {-1, 1, 0};
+    int zero[]                   = {0};
+    int both[]                   = {-1, 0};
+    omp_memspace_handle_t *space = NULL;
+    omp_allocator_handle_t a;
+    void *p;
 
     pretend(NULL);
     cr_expect_eq(omp_get_num_devices(), 0);
     cr_expect_eq(omp_get_initial_device(), 0);
     cr_expect_eq(memspan_device_count(), 2);
-    cr_expect(omp_get_target_memspace(1, zero, omp_default_mem_space) == NULL);
-    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
-    cr_expect(strstr(memspan_error_text(), "MEMSPAN_DEVICES") != NULL, "%s", memspan_error_text());
-    cr_expect(omp_get_target_memspace(3, both, omp_default_mem_space) == NULL);
-    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
-    cr_expect_eq(omp_get_device_memspace(0, omp_default_mem_space), omp_null_mem_space);
-    cr_expect_eq(omp_get_device_and_host_allocator(0, omp_default_mem_space), omp_null_allocator);
-    cr_expect_eq(prefer(0), omp_null_allocator);
-    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
-}
-
-Test(ambiguous, what_has_one_reading_works)
-{
-    int clear[] = {-1, 1};
-    omp_allocator_handle_t a;
-    void *p;
-
-    pretend(NULL);
-    cr_expect(omp_get_target_memspace(2, clear, omp_default_mem_space) != NULL, "%s",
-              memspan_error_text());
-    a = prefer(1);
+    space = omp_get_target_memspace(1, zero, omp_default_mem_space);
+    cr_assert(space != NULL, "%s", memspan_error_text());
+    cr_expect_eq(*space, omp_get_devices_all_memspace(omp_default_mem_space));
+    cr_expect_eq(omp_get_target_memspace(2, both, omp_default_mem_space), space);
+    cr_expect_eq(omp_get_devices_memspace(1, zero, omp_default_mem_space), *space);
+    cr_expect_eq(omp_get_device_memspace(0, omp_default_mem_space), *space);
+    cr_expect_eq(omp_get_device_and_host_memspace(0, omp_default_mem_space), *space);
+    cr_expect_eq(omp_get_device_and_host_allocator(0, omp_default_mem_space),
+                 omp_default_mem_alloc);
+    a = prefer(0);
     cr_assert_neq(a, omp_null_allocator, "%s", memspan_error_text());
     p = omp_alloc(1000, a);
     cr_expect(p != NULL, "%s", memspan_error_text());
@@ -74,6 +68,31 @@ Test(ambiguous, what_has_one_reading_works)
     cr_expect(p != NULL);
     omp_free(p, omp_null_allocator);
     cr_expect_eq(__tgt_get_num_devices(), 0);
+}
+
+/* What this library alone has is refused by name, with the setting that numbers it. */
+Test(runtime, others_have_no_number)
+{
+    const int one[]       = {1};
+    const int beyond[]    = {9};
+    const int own[]       = {0};
+    memspan_space_h space = MEMSPAN_SPACE_NULL;
+
+    pretend(NULL);
+    cr_expect_eq(omp_get_devices_memspace(1, one, omp_default_mem_space), omp_null_mem_space);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_NOT_FOUND);
+    cr_expect(strstr(memspan_error_text(), "fakea1") != NULL, "%s", memspan_error_text());
+    cr_expect(strstr(memspan_error_text(), "MEMSPAN_DEVICES=fakea:1") != NULL, "%s",
+              memspan_error_text());
+    cr_expect_eq(omp_get_uid_from_device(1), NULL);
+    cr_expect(strstr(memspan_error_text(), "MEMSPAN_DEVICES=fakea:1") != NULL, "%s",
+              memspan_error_text());
+    cr_expect_eq(omp_target_alloc(8, 1), NULL);
+    cr_expect_eq(prefer(1), omp_null_allocator);
+    cr_expect_eq(omp_get_devices_memspace(1, beyond, omp_default_mem_space), omp_null_mem_space);
+    cr_expect(strstr(memspan_error_text(), "MEMSPAN_DEVICES") != NULL, "%s", memspan_error_text());
+    cr_expect_eq(memspan_space_get(own, 1, MEMSPAN_SPACE_NULL, &space), MEMSPAN_OK, "%s",
+                 memspan_error_text());
 }
 
 Test(ours, numbers_are_answered_and_taken)
