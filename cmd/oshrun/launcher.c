@@ -5,6 +5,7 @@
 #include "cmd/common/clock.h"
 #include "cmd/oshrun/oshrun.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <memspan/launch.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -70,6 +71,41 @@ static bool has(const struct words *words, const char *word)
         }
     }
     return false;
+}
+
+/* What a program prints when it is asked by one option, on standard output and error: some versions
+ * of srun list on the latter. Empty where it cannot be run. */
+static char *answer_of(const char *program, const char *option)
+{
+    char *text   = NULL;
+    size_t size  = 0;
+    FILE *answer = open_memstream(&text, &size);
+    int ends[2];
+    if (answer == NULL || pipe2(ends, O_CLOEXEC) != 0) {
+        out_of_memory();
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execlp(program, program, option, (char *)NULL);
+        _exit(EXIT_NOT_FOUND);
+    }
+    close(ends[1]);
+    char part[512];
+    for (ssize_t got = 1; pid > 0 && got != 0;) {
+        got = read(ends[0], part, sizeof(part));
+        if (got > 0) {
+            fwrite(part, 1, (size_t)got, answer);
+        } else if (got < 0 && errno != EINTR) {
+            break;
+        }
+    }
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    fclose(answer);
+    return text;
 }
 
 /* ---- variables ---- */
@@ -142,17 +178,8 @@ static void add_host_list(struct words *words, const struct hosts *hosts)
     add(words, text);
 }
 
-/* The hosts that get PEs: the first ones are filled. */
-static size_t hosts_in_use(const struct options *options)
-{
-    size_t count = 0;
-    for (int left = options->pe_count; count < options->hosts.count && left > 0; count++) {
-        left -= options->hosts.items[count].pe_count;
-    }
-    return count;
-}
-
-/* A name for each PE, which srun takes for a distribution. */
+/* A name for each PE, which srun takes for a distribution. It counts the nodes itself: from 24.11
+ * on it refuses --nodes beside that. */
 static void add_host_of_each(struct words *words, const struct options *options)
 {
     char *text     = NULL;
@@ -224,15 +251,47 @@ static void add_prrte(struct words *words, const struct options *options)
     add_mpirun(words, options, true);
 }
 
+/* The first word that begins with @p prefix; NULL: none. */
+static char *find_word(const char *text, const char *prefix)
+{
+    static const char between[] = " ,:\t\r\n";
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        size_t length = strcspn(text, between);
+        if (strncmp(text, prefix, strlen(prefix)) == 0) {
+            return strndup(text, length);
+        }
+        text += length;
+    }
+    return NULL;
+}
+
+/* How srun and the PEs speak: PMIx where this Slurm has it, else PMI-2, whose plug-in takes the
+ * PEs' PMI-1 too. A srun that lists nothing says itself what is wrong. */
+static void add_plugin(struct words *words)
+{
+    char *list   = answer_of(words->items[0], "--mpi=list");
+    char *plugin = find_word(list[0] != '\0' ? list : "pmix", "pmix");
+    plugin       = plugin != NULL ? plugin : find_word(list, "pmi2");
+    if (plugin == NULL) {
+        list[strcspn(list, "\n")] = '\0';
+        cli_complain("%s --mpi=list names neither pmix nor pmi2, by which PEs find each other, but "
+                     "\"%.200s\"; install Slurm's plug-in of PMI, or use --launcher mpirun",
+                     words->items[0], list);
+        exit(EXIT_CANNOT_RUN);
+    }
+    add_text(words, "--mpi=%s", plugin);
+    free(plugin);
+    free(list);
+}
+
 static void add_srun(struct words *words, const struct options *options)
 {
     variables(options); /* srun hands its environment over */
-    add(words, "--mpi=pmix");
+    add_plugin(words);
     add(words, "--overcommit");
     add(words, "--kill-on-bad-exit=1");
     add(words, options->binding == BIND_CORE ? "--cpu-bind=cores" : "--cpu-bind=none");
     if (options->hosts.count > 0) {
-        add_text(words, "--nodes=%zu", hosts_in_use(options));
         add(words, "--distribution=arbitrary");
         add_host_of_each(words, options);
     }
@@ -303,20 +362,12 @@ static bool is_on_path(const char *name)
 /* MPICH's mpirun has that name too, and has no PMIx. */
 static bool is_really(const struct launcher *launcher)
 {
-    char command[64];
-    char line[256] = "";
     if (launcher->version_words == NULL) {
         return true;
     }
-    snprintf(command, sizeof(command), "%s --version 2>/dev/null", launcher->name);
-    FILE *answer = popen(command, "re");
-    bool found   = false;
-    while (answer != NULL && fgets(line, sizeof(line), answer) != NULL) {
-        found = found || strstr(line, launcher->version_words) != NULL;
-    }
-    if (answer != NULL) {
-        pclose(answer);
-    }
+    char *answer = answer_of(launcher->name, "--version");
+    bool found   = strstr(answer, launcher->version_words) != NULL;
+    free(answer);
     return found;
 }
 

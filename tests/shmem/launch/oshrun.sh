@@ -421,9 +421,26 @@ other_launcher)
 hosts)
     unset UCX_MEM_MMAP_HOOK_MODE # of the tests under sanitizers; handed on, as all of UCX's are
     # Launchers that print what they are given; mpirun is recognised by what it says of itself.
-    mkdir own
+    mkdir own bin
+    for tool in sh echo cat grep; do
+        ln -s "$(command -v $tool)" bin/ # Open MPI 5 has a prterun beside them
+    done
     printf '#!/bin/sh\n[ "$1" != --version ] || { echo "mpirun (Open MPI) 4.1.4"; exit; }\necho "$@"\n' >own/mpirun
-    printf '#!/bin/sh\necho "$@" "$A"\n' >srun
+    # srun judges what it is given, as Slurm's does from 24.11 on.
+    cat >srun <<'SRUN'
+#!/bin/sh
+case $1 in
+--mpi=list) cat "${0%/*}/plugins"; exit ;;
+--mpi=*) grep -qx "[[:space:]]*${1#*=}" "${0%/*}/plugins" || { echo "srun: error: no plugin ${1#*=}" >&2; exit 1; } ;;
+*) echo "srun: error: $1 is no --mpi" >&2; exit 1 ;;
+esac
+case " $* " in
+*' --nodes'*' --distribution=arbitrary '*) echo 'srun: error: --nodes is incompatible with it' >&2; exit 1 ;;
+esac
+echo "$@" "$A"
+SRUN
+    printf 'MPI plugin types are...\n\tnone\n\tcray_shasta\n\tpmi2\n\tpmix\n' >plugins
+    echo 'specific pmix plugin versions available: pmix_v5' >>plugins
     printf '#!/bin/sh\necho "$@"\n' >prterun
     printf '#!/bin/sh\n[ "$1" != --version ] || { echo "HYDRA"; exit; }\necho "$@"\n' >mpirun
     chmod +x own/mpirun srun prterun mpirun
@@ -431,25 +448,34 @@ hosts)
     [ "$(id -u)" -ne 0 ] || root='--allow-run-as-root '
     printf '# two\n\na slots=4 max_slots=8 # fast\nb:2\nc\na slots=1\n' >file
     # Numbers of PEs, in the order of the hosts.
-    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" UCX_TLS=tcp A=2 "$oshrun" --hosts=a:4,b -x A=1 prog -y
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" UCX_TLS=tcp A=2 "$oshrun" --hosts=a:4,b -x A=1 prog -y
     prints "$root--host a:4,b:1 --oversubscribe --map-by slot --bind-to none -x A -x UCX_TLS -n 5 prog -y"
-    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hostfile=file -n 3 prog
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hostfile=file -n 3 prog
     prints "$root--host a:5,b:2,c:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
-    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hosts=me@a:2,b prog
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hosts=me@a:2,b prog
     prints "$root--host me@a:2,b:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
     printf 'me@a slots=2\n' >user
-    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hostfile=user prog
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hostfile=user prog
     prints "$root--host me@a:2 --oversubscribe --map-by slot --bind-to none -n 2 prog"
     # The order: prterun, Open MPI's mpirun, srun.
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" -H a:2 -l prog
     prints "$root--host a:2 --map-by slot:OVERSUBSCRIBE --bind-to none --output tag -n 2 prog"
     rm prterun
-    mkdir bin
-    ln -s "$(command -v sh)" "$(command -v echo)" bin/
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$scratch/bin" "$oshrun" --hosts a:2,b:2 -n 3 -x A=1 --bind-to core prog
-    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=cores --nodes=2 --distribution=arbitrary --nodelist=a,a,b -n 3 prog 1'
+    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=cores --distribution=arbitrary --nodelist=a,a,b -n 3 prog 1'
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" OSHRUN_LAUNCHER=srun A=2 "$oshrun" --hosts a,b -n 1 prog
-    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=none --nodes=1 --distribution=arbitrary --nodelist=a -n 1 prog 2'
+    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a -n 1 prog 2'
+    # Without PMIx by PMI-2; without either it is said.
+    for listed in pmi2 pmix_v4; do
+        printf 'MPI plugin types are...\n\tnone\n\t%s\n' $listed >plugins
+        run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" --launcher srun --hosts a,b prog
+        prints "--mpi=$listed --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a,b -n 2 prog "
+    done
+    printf 'none\ncray_shasta\n' >plugins
+    run 126 env PATH="$scratch:$PATH" "$oshrun" --launcher srun --hosts a,b prog
+    says 'names neither pmix nor pmi2, .* "none"'
+    run 127 env PATH="$scratch/bin" "$oshrun" --launcher srun --hosts a,b prog
+    says 'cannot run srun'
     rm srun
     run 127 env PATH="$scratch:$scratch/bin" "$oshrun" --hosts a prog
     says 'mpirun here is another MPI'

@@ -61,8 +61,11 @@ while [ "$(sinfo -h -N -o %t 2>/dev/null | grep -c idle)" -ne 2 ]; do
     tries=$((tries + 1))
 done
 
-SHMEM_INFO=1 timeout 60 srun --mpi=pmix --overcommit -N 2 -n 4 "$program" >out 2>&1 || fail "status $?"
-grep -q "^4 PEs, 2 on this host, started by Slurm's srun" out || fail 'not 2 of 4 PEs on a host'
+# Debian 14's Slurm has no plug-in of PMIx.
+if srun --mpi=list 2>&1 | grep -q pmix; then
+    SHMEM_INFO=1 timeout 60 srun --mpi=pmix --overcommit -N 2 -n 4 "$program" >out 2>&1 || fail "status $?"
+    grep -q "^4 PEs, 2 on this host, started by Slurm's srun" out || fail 'not 2 of 4 PEs on a host'
+fi
 # The plug-in of PMI-2 takes PMI-1 on the same socket.
 SHMEM_INFO=1 timeout 60 srun --mpi=pmi2 --overcommit -N 2 -n 4 "$program" >out 2>&1 || fail "status $? with pmi2"
 grep -q '^4 PEs, 2 on this host, started by .*PMI-1' out || fail 'not 2 of 4 PEs on a host by PMI-1'
