@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! placed placed|refused [HINT]: memspan_place where the compiler's allocate can take memory from an
-! allocator (tests/newer_compilers runs it so, with flang), or its refusal, whose hint has the word HINT.
+! allocator (flang's, placed.sh), or its refusal, whose hint has the word HINT.
 module places
     use, intrinsic :: iso_c_binding
     use memspan

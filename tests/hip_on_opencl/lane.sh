@@ -5,10 +5,9 @@
 # the device, and lists of devices of two drivers; REGEX (default: all) is on the names of these runs.
 #
 # CHIPSTAR_BUILD names a folder in which chipStar is built for this system, or installed: bin/hipcc and
-# libCHIP.so. It is neither fetched, built nor changed here. PoCL is that of Debian sid, unpacked under
-# build/newer-opencl (../newer_opencl/root.sh); the programs run there by chroot, and the compiler that
-# chipStar calls runs in this system (compile.sh). Needed: apt-get, unshare, root; 1.2 GB.
-# NEWER_OPENCL=kept: what was unpacked before is used as it is.
+# libCHIP.so. It is neither fetched, built nor changed here. PoCL is that of the root of `bootstrap on sid`, which
+# is made where it is not there; the programs run there by chroot, and the compiler that chipStar calls runs in
+# this system (compile.sh). Needed: what cmake/on needs.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 tree=$(CDPATH='' cd -- "$here/../.." && pwd)
@@ -18,9 +17,25 @@ say() {
     printf '%s\n' "hip-on-opencl: $*" >&2
 }
 
-. "$tree/tests/newer_opencl/root.sh"
+root=$tree/build/on/sid/root
 
-[ $# -ge 1 ] || { sed -n '3,12s/^# //p' "$0" >&2; exit 2; }
+# inside NAME=VALUE... COMMAND...: in that root, with no network. inside_mounts: shell text that mounts more of
+# this system below "$root".
+inside() {
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount --net sh -c '
+        root=$0 tree=$1 mounts=$2
+        shift 2
+        eval "$mounts"
+        for folder in proc sys dev; do
+            mount --rbind "/$folder" "$root/$folder" || exit 2
+        done
+        mount --bind "$tree" "$root$tree" || exit 2
+        exec chroot "$root" /usr/bin/env -i PATH=/usr/bin:/usr/sbin:/bin HOME=/tmp LC_ALL=C \
+            POCL_CACHE_DIR=/tmp/pocl-cache "$@"' "$root" "$tree" "$inside_mounts" "$@"
+}
+
+[ $# -ge 1 ] || { sed -n '3,11s/^# //p' "$0" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || { say 'root is needed'; exit 2; }
 build=$(CDPATH='' cd -- "$1" && pwd)
 expression=${2:-.}
@@ -39,8 +54,8 @@ fi
 prepare() {
     rm -rf "$work/tmp" "$work/logs"
     mkdir -p "$work/lib" "$work/tmp" "$work/logs" "$work/cache/modules"
-    newer_opencl_unpack
-    mkdir -p "$root/host" "$root$hip"
+    "$tree/cmake/on" sid --only-make
+    mkdir -p "$root/host" "$root$hip" "$root$tree"
     ln -sf "$runtime" "$work/lib/libamdhip64.so.6"
     ln -sf "$runtime" "$work/lib/libhiprtc.so.1"
     # The cache holds what this compiler made.
@@ -60,7 +75,7 @@ prepare() {
 on() {
     devices=$1
     shift
-    inside OCL_ICD_VENDORS=/vendors/pocl LD_LIBRARY_PATH="$work/lib" TMPDIR="$work/tmp" CHIP_BE=opencl \
+    inside OCL_ICD_VENDORS=pocl.icd LD_LIBRARY_PATH="$work/lib" TMPDIR="$work/tmp" CHIP_BE=opencl \
         CHIP_DEVICE_TYPE=cpu CHIP_PLATFORM=0 CHIP_DEVICE=0 CHIP_LOGLEVEL=crit \
         CHIP_MODULE_CACHE_DIR="$work/cache/modules" MEMSPAN_DEVICES="$devices" timeout -k 5 300 env "$@"
 }
