@@ -496,7 +496,7 @@ static memspan_status_t plan_host(struct msp_plan *plan, const struct msp_traits
     plan->spec.kind       = plan->kind_asked;
     plan->kind_given      = plan->kind_asked;
     plan->resident        = plan->spec.device;
-    plan->exact           = true;
+    plan->exact           = !space->alias;
     if (t->pinned) {
         plan->spec.flags |= MEMSPAN_REQUEST_PINNED;
     }
@@ -548,7 +548,7 @@ static memspan_status_t check_guarantee(struct msp_plan *plan, const struct msp_
 {
     bool is_required = (t->guarantee == MEMSPAN_VALUE_REQUIRED) && !plan->exact;
     bool is_strict   = (msp_option_choice(MSP_OPTION_FALLBACK) == MSP_FALLBACK_STRICT) &&
-                     (!plan->serves || is_slower(plan));
+                     (!plan->serves || plan->space->alias || is_slower(plan));
 
     if (!is_required && !is_strict) {
         return MEMSPAN_OK;

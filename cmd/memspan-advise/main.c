@@ -94,8 +94,7 @@ static bool is_alias(memspan_space_h space)
 {
     memspan_space_info_t info = {.struct_size = sizeof(info)};
 
-    return (memspan_space_describe(space, &info) == MEMSPAN_OK) &&
-           (strncmp(info.note, "alias", 5) == 0);
+    return (memspan_space_describe(space, &info) == MEMSPAN_OK) && info.alias;
 }
 
 static void print_next_step(void)

@@ -45,6 +45,8 @@
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", "", CHOICE, "off|advise|on", "advise",                     \
       "pages of host memory without a page_size trait: base pages, transparent huge pages for "    \
       "what is touched in full, or huge pages for all, reserved ones where available")             \
+    X(OMP_ALIAS, "MEMSPAN_OMP_ALIAS", "", CHOICE, "on|off", "on",                                  \
+      "off: omp_init_allocator() refuses a predefined space whose memory is the default space's")  \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", "", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",        \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", "", TEXT, "places", "",                                            \

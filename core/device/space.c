@@ -519,11 +519,13 @@ static struct msp_space *make_sub(const struct msp_space *parent, const int *ind
     space->target         = parent->target;
     space->host           = parent->host;
     space->hint           = parent->hint;
+    space->alias          = parent->alias;
     space->device_count   = parent->device_count;
     space->resource_count = count;
     if (parent->device_count > 0) {
         memcpy(space->devices, parent->devices, parent->device_count * sizeof(int));
     }
+    memcpy(space->note, parent->note, sizeof(space->note));
     msp_text_append(space->name, sizeof(space->name), &used, "%.24s[", parent->name);
     for (i = 0; i < count; i++) {
         char label[48];

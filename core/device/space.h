@@ -22,7 +22,7 @@ struct msp_space {
     bool target;  /* made for a list of devices */
     bool host;    /* the host must reach it */
     bool partial; /* a sub-space: some of a space's resources */
-    bool alias;   /* the machine cannot tell it from the default space */
+    bool alias;   /* it takes what the default space takes: serves a hint, never a guarantee */
     int *devices; /* ascending numbers, the host not among them */
     size_t device_count;
     struct msp_resource *resources;

@@ -124,6 +124,7 @@ memspan_status_t memspan_space_describe(memspan_space_h handle, memspan_space_in
     info.base         = msp_space_of_hint(space->hint);
     info.target       = space->target;
     info.host         = space->host;
+    info.alias        = space->alias;
     info.device_count = space->device_count;
     for (i = 0; (i < space->device_count) && (i < sizeof(info.devices) / sizeof(int)); i++) {
         info.devices[i] = space->devices[i];

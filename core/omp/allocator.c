@@ -51,6 +51,20 @@ static memspan_status_t take_trait(memspan_trait_t *trait)
     }
 }
 
+/* As libgomp and libomp, which know other memory only by a library that is seldom there. */
+static bool is_refused_alias(memspan_space_h space)
+{
+    memspan_space_info_t info = {.struct_size = sizeof(info)};
+
+    if ((msp_option_choice(MSP_OPTION_OMP_ALIAS) == 0) ||
+        (memspan_space_describe(space, &info) != MEMSPAN_OK) || !info.alias) {
+        return false;
+    }
+    memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "space %s is an %s", info.name, info.note);
+    msp_error_hint("it is refused because of MEMSPAN_OMP_ALIAS=off");
+    return true;
+}
+
 msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_count,
                                            const memspan_trait_t *traits)
 {
@@ -79,7 +93,7 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
         msp_error_hint("omp_aligned_alloc() has an alignment; partitions have kinds");
         return 0;
     }
-    if (msp_omp_space_from(space, &own_space) != MEMSPAN_OK) {
+    if ((msp_omp_space_from(space, &own_space) != MEMSPAN_OK) || is_refused_alias(own_space)) {
         return 0;
     }
     for (i = 0; i < count; i++) {

@@ -25,10 +25,11 @@ const memspan_numa_node_info_t *msp_numa_node(int index);
 
 /* Orders a node list for a base hint (enum msp_base_hint): fills @p nodes with operating-system
  * numbers of the nodes that serve it, best first, GPU-owned nodes never among them; returns how
- * many there are, of which at most @p capacity were written. *alias_p: true when the machine cannot
- * tell the hint from the default (one tier), and then @p note has that in one sentence; else the
- * note describes the nodes. high_bw and low_lat list the best tier alone, so that a fallback is a
- * decision; default and large_cap list all that may serve. */
+ * many there are, of which at most @p capacity were written. *alias_p: true when the best nodes for
+ * the hint are those that the default takes first; then the list is the default's, slower nodes at
+ * its end included, and @p note says so in one sentence. Else the note describes the nodes. high_bw
+ * and low_lat list the best tier alone, so that a fallback is a decision; default and large_cap
+ * list all that may serve. */
 enum msp_base_hint {
     MSP_HINT_DEFAULT,
     MSP_HINT_LARGE_CAP,

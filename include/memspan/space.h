@@ -94,6 +94,8 @@ typedef struct memspan_space_info {
     size_t device_count;  /**< devices that must reach it, the host not counted */
     int devices[32];      /**< the first 32 of them, ascending */
     char note[160];       /**< one sentence: "alias of default: the machine has one tier" */
+    int alias;            /**< 1: a hint that takes what the default space takes, because that is
+                               the best of the machine or the machine has no other; no guarantee */
 } memspan_space_info_t;
 
 /** Describe @p space.

@@ -53,25 +53,12 @@ static bool node_find(int os_index, memspan_numa_node_info_t *info_p)
     return false;
 }
 
-/* True where some memory of the host's has a higher bandwidth than other memory. */
-static bool has_tiers(void)
+/* True where the machine has memory for the hint that ordinary memory is not. */
+static bool has_fast_memory(void)
 {
-    memspan_numa_node_info_t info;
-    int best = -1;
-    int i;
+    memspan_space_info_t info = {.struct_size = sizeof info};
 
-    for (i = 0; i < memspan_numa_node_count(); i++) {
-        info.struct_size = sizeof info;
-        if ((memspan_numa_node_describe(i, &info) != MEMSPAN_OK) ||
-            (info.kind == MEMSPAN_NUMA_NODE_GPU)) {
-            continue;
-        }
-        if ((best >= 0) && (info.bandwidth_rank != best)) {
-            return true;
-        }
-        best = info.bandwidth_rank;
-    }
-    return false;
+    return (memspan_space_describe(MEMSPAN_SPACE_HIGH_BW, &info) == MEMSPAN_OK) && !info.alias;
 }
 
 static int policy_mode(shmemx_policy_t policy, int node_count)
@@ -131,10 +118,11 @@ static memspan_status_t place_nodes(const struct msp_partition_request *request,
     uint64_t capacity;
     int count;
 
-    if (is_fast && !has_tiers()) {
-        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED,
-                      "%s: no memory of this machine is known to be faster than the rest",
-                      request->variable);
+    if (is_fast && !has_fast_memory()) {
+        memspan_error(
+            MEMSPAN_ERR_NOT_GUARANTEED,
+            "%s: no memory of this machine is known to be faster than its ordinary memory",
+            request->variable);
         return msp_error_hint("POLICY=PREFERRED takes ordinary memory then");
     }
     if (is_any && (request->policy != SHMEMX_POLICY_INTERLEAVED)) {

@@ -137,6 +137,63 @@ Test(spaces, null_is_the_default)
     cr_expect_eq(b.base, MEMSPAN_SPACE_DEFAULT);
 }
 
+static const memspan_trait_t required = {MEMSPAN_TRAIT_GUARANTEE, MEMSPAN_VALUE_REQUIRED};
+
+/* One tier of memory: every other space takes what the default one takes, and says so. */
+Test(spaces, an_alias_serves_a_hint_and_no_guarantee)
+{
+    memspan_space_info_t space   = {.struct_size = sizeof(space)};
+    memspan_allocator_info_t all = {.struct_size = sizeof(all)};
+    int second                   = 1;
+
+    setenv("HWLOC_SYNTHETIC", "pack:2 [numa(memory=1GB)] core:2 pu:1", 1);
+    for (uintptr_t i = 1; i <= 4; i++) {
+        memspan_space_h hint = (memspan_space_h)i;
+        memspan_space_h part = MEMSPAN_SPACE_NULL;
+
+        DONE(memspan_space_describe(hint, &space));
+        cr_expect_eq(space.alias, 1, "%s", space.name);
+        DONE(memspan_allocator_plan(hint, NULL, 0, &all));
+        cr_expect((all.exact == 0) && (all.serves == 1), "%s: %s", space.name, all.why);
+        REFUSED(memspan_allocator_plan(hint, &required, 1, &all), MEMSPAN_ERR_NOT_GUARANTEED,
+                "alias of default");
+        DONE(memspan_space_get_sub(hint, &second, 1, &part));
+        REFUSED(memspan_allocator_plan(part, &required, 1, &all), MEMSPAN_ERR_NOT_GUARANTEED,
+                "guarantee=required");
+    }
+    DONE(memspan_space_describe(MEMSPAN_SPACE_DEFAULT, &space));
+    cr_expect_eq(space.alias, 0);
+    DONE(memspan_allocator_plan(MEMSPAN_SPACE_DEFAULT, &required, 1, &all));
+    cr_expect_eq(all.exact, 1, "%s", all.why);
+}
+
+Test(spaces, an_alias_is_refused_where_fallbacks_are)
+{
+    memspan_allocator_info_t all = {.struct_size = sizeof(all)};
+    memspan_allocator_h made     = MEMSPAN_ALLOCATOR_NULL;
+
+    setenv("HWLOC_SYNTHETIC", "pack:1 [numa(memory=1GB)] core:2 pu:1", 1);
+    setenv("MEMSPAN_FALLBACK", "strict", 1);
+    REFUSED(memspan_allocator_plan(MEMSPAN_SPACE_HIGH_BW, NULL, 0, &all),
+            MEMSPAN_ERR_NOT_GUARANTEED, "MEMSPAN_FALLBACK=strict");
+    REFUSED(memspan_allocator_create(MEMSPAN_SPACE_LOW_LAT, NULL, 0, &made),
+            MEMSPAN_ERR_NOT_GUARANTEED, "alias of default");
+    DONE(memspan_allocator_plan(MEMSPAN_SPACE_DEFAULT, NULL, 0, &all));
+}
+
+/* The larger of two nodes is memory of its own: exact, also where it is required. */
+Test(spaces, a_tier_is_guaranteed)
+{
+    memspan_space_info_t space   = {.struct_size = sizeof(space)};
+    memspan_allocator_info_t all = {.struct_size = sizeof(all)};
+
+    setenv("HWLOC_SYNTHETIC", "pack:1 [numa(memory=1GB)] [numa(memory=4GB)] core:2 pu:1", 1);
+    DONE(memspan_space_describe(MEMSPAN_SPACE_LARGE_CAP, &space));
+    cr_expect_eq(space.alias, 0, "%s", space.note);
+    DONE(memspan_allocator_plan(MEMSPAN_SPACE_LARGE_CAP, &required, 1, &all));
+    cr_expect_eq(all.exact, 1, "%s", all.why);
+}
+
 Test(spaces, all_parts_in_order_are_the_whole)
 {
     for (uintptr_t base = 1; base <= 5; base++) {

@@ -514,6 +514,7 @@ memspan_status_t memspan_space_describe(memspan_space_h space, memspan_space_inf
                  (number_of(space) == 99) ? "default" : hints[number_of(space)]);
         if ((number_of(space) != 99) && (space != MEMSPAN_SPACE_HIGH_BW)) {
             snprintf(info_p->note, sizeof(info_p->note), "alias of default: one tier");
+            info_p->alias = 1;
         }
         return MEMSPAN_OK;
     }

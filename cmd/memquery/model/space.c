@@ -224,7 +224,7 @@ static void take_resource(const struct snapshot *snapshot, struct space_row *row
         return;
     }
     resource.node_last = resource.info.numa_node;
-    if (strncasecmp(row->info.note, "alias", 5) == 0) {
+    if (row->info.alias) {
         resource.state = RESOURCE_ALIAS;
         snprintf(resource.note, sizeof(resource.note), "%s", row->info.note);
     }

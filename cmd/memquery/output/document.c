@@ -41,6 +41,7 @@ static json_t *spaces_of(const struct snapshot *snapshot)
 
         json_put_text(object, "name", row->info.name);
         json_put_bool(object, "target", row->info.target != 0);
+        json_put_bool(object, "alias", row->info.alias != 0);
         json_put(object, "devices", space_devices(row));
         json_put_text(object, "status", memspan_status_name(row->status));
         json_put_text_or(object, "problem", row->problem, "there is none");

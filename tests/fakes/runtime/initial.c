@@ -6,6 +6,7 @@
 #include <memspan/memspan.h>
 #include <memspan/omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 int fake_runtime_calls(const char *name);
 
@@ -51,6 +52,40 @@ Test(initial, set_before_it_was_ever_asked)
     cr_expect_eq(omp_get_default_allocator(), omp_default_mem_alloc);
     omp_set_default_allocator(omp_null_allocator);
     cr_expect_eq(omp_get_default_allocator(), omp_default_mem_alloc);
+}
+
+static omp_allocator_handle_t fast(size_t count)
+{
+    const omp_alloctrait_t traits[] = {{omp_atk_guarantee, omp_atv_required}};
+
+    return omp_init_allocator(omp_high_bw_mem_space, (int)count, traits);
+}
+
+/* A machine of one tier. */
+Test(alias, serves_a_hint_and_no_guarantee)
+{
+    omp_allocator_handle_t hint;
+
+    setenv("HWLOC_SYNTHETIC", "pu:2", 1);
+    hint = fast(0);
+    cr_expect_neq(hint, omp_null_allocator, "%s", memspan_error_text());
+    cr_expect_eq(fast(1), omp_null_allocator);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_NOT_GUARANTEED);
+}
+
+Test(alias, off_as_in_the_runtimes)
+{
+    void *p;
+
+    setenv("HWLOC_SYNTHETIC", "pu:2", 1);
+    setenv("MEMSPAN_OMP_ALIAS", "off", 1);
+    cr_expect_eq(fast(0), omp_null_allocator);
+    cr_expect(strstr(memspan_error_text(), "MEMSPAN_OMP_ALIAS") != NULL, "%s",
+              memspan_error_text());
+    cr_expect_neq(omp_init_allocator(omp_default_mem_space, 0, NULL), omp_null_allocator);
+    p = omp_alloc(100, omp_high_bw_mem_alloc);
+    cr_expect(p != NULL, "%s", memspan_error_text());
+    omp_free(p, omp_high_bw_mem_alloc);
 }
 
 Test(foreign, handles_go_to_the_runtime_and_blocks_go_back)

@@ -5,6 +5,7 @@
 set -u
 oshrun=$1
 program=$2
+machines=$(dirname "$0")/../../machines
 limit_s=${JOB_LIMIT_S-30} # a job; more on slow machines
 bad=0
 
@@ -70,6 +71,8 @@ refused no_cuda ${P}2=1m:kind=CUDA@31 ${P}2 "CUDA@31" memquery
 refused no_emu ${P}2=1m:kind=EMU ${P}2 MEMSPAN_DEVICES
 refused no_openmp ${P}2=1m:kind=LIBOMP ${P}2 OpenMP offload
 refused no_fast "HWLOC_SYNTHETIC=pu:2 ${P}2=1m:kind=FASTMEM:policy=MANDATORY" ${P}2 "known to be faster" PREFERRED
+# Ordinary memory that is the fastest is no fast memory: it would take the slower nodes too.
+refused none_faster "HWLOC_XMLFILE=$machines/ddr-pmem.xml ${P}2=1m:kind=FASTMEM:policy=MANDATORY" ${P}2 "known to be faster" PREFERRED
 refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
 refused heap_too_large SHMEM_SYMMETRIC_SIZE=2t SHMEM_SYMMETRIC_SIZE "1 TiB"
 refused partition_too_large "${P}2=2t" ${P}2 "1 TiB"
