@@ -5,7 +5,11 @@
  * (MEMSPAN_LEVEL_ZERO_TILES): then a tile's memory is a place by itself. */
 
 #include "backends/level_zero/level_zero.h"
+#include "core/base/error.h"
 #include "core/base/option.h"
+#include "core/base/variable.h"
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +61,39 @@ static memspan_status_t read_extensions(struct gpu_state *state, struct lz_drive
     free(all);
     lz_import_find(driver, state, has_memmap);
     return MEMSPAN_OK;
+}
+
+static const char no_device_hint[] =
+    "the driver is there and shows no GPU: ZE_AFFINITY_MASK and the permissions of "
+    "/dev/dri/renderD* (the group render has them) hide devices";
+
+/* Whether there is a driver of GPUs for the loader. The variable, which takes their place, may name
+ * several. */
+static bool is_installed(void)
+{
+    static const char *const known[] = {"libze_intel_gpu.so.1", "libze_intel_gpu_legacy1.so.1"};
+    const char *named                = msp_variable_text("ZE_ENABLE_ALT_DRIVERS");
+    void *library                    = NULL;
+    char path[256];
+    size_t i;
+
+    if (named != NULL) { /* not opened: any user sets it */
+        snprintf(path, sizeof(path), "%.*s", (int)strcspn(named, ","), named);
+        return access(path, R_OK) == 0;
+    }
+    for (i = 0; (library == NULL) && (i < sizeof(known) / sizeof(known[0])); i++) {
+        library = dlopen(known[i], RTLD_LAZY | RTLD_LOCAL);
+    }
+    return (library != NULL) && (dlclose(library) == 0);
+}
+
+memspan_status_t lz_no_driver(const struct gpu_state *state, gpu_result_t answer, const char *what)
+{
+    memspan_status_t status = gpu_error(state, answer, "%s", what);
+
+    return ((answer.code == (int)ZE_RESULT_ERROR_UNINITIALIZED) && is_installed())
+               ? msp_error_hint("%s", no_device_hint)
+               : status;
 }
 
 /* With several drivers the loader returns handles of its own. */
@@ -111,11 +148,12 @@ static memspan_status_t find_drivers(struct gpu_state *state)
     uint32_t i;
 
     if ((code != ZE_RESULT_SUCCESS) || (count == 0)) {
-        return gpu_error(state,
-                         LZ_ANSWER("zeDriverGet", (code == ZE_RESULT_SUCCESS)
-                                                      ? (lz_result_t)ZE_RESULT_ERROR_UNINITIALIZED
-                                                      : code),
-                         "the loader shows no driver");
+        return lz_no_driver(
+            state,
+            LZ_ANSWER("zeDriverGet", (code == ZE_RESULT_SUCCESS)
+                                         ? (lz_result_t)ZE_RESULT_ERROR_UNINITIALIZED
+                                         : code),
+            "the loader shows no driver");
     }
     handles                  = calloc(count, sizeof(lz_driver_h));
     drivers                  = calloc(count, sizeof(*drivers));
@@ -127,7 +165,7 @@ static memspan_status_t find_drivers(struct gpu_state *state)
     code = lz_calls(state)->zeDriverGet(&count, handles);
     if (code != ZE_RESULT_SUCCESS) {
         free(handles);
-        return gpu_error(state, LZ_ANSWER("zeDriverGet", code), "the loader shows no driver");
+        return lz_no_driver(state, LZ_ANSWER("zeDriverGet", code), "the loader shows no driver");
     }
     for (i = 0; i < count; i++) {
         drivers[i].state  = state;
@@ -288,8 +326,7 @@ memspan_status_t lz_devices_find(struct gpu_state *state)
         }
     }
     if ((status == MEMSPAN_OK) && (own->found_count == 0)) {
-        return gpu_refuse(state, MEMSPAN_ERR_OFF,
-                          "ZE_AFFINITY_MASK and the permissions of /dev/dri/renderD* hide devices",
+        return gpu_refuse(state, MEMSPAN_ERR_OFF, no_device_hint,
                           "no Level Zero driver shows a GPU");
     }
     return status;

@@ -34,7 +34,7 @@ static memspan_status_t load(struct gpu_state *state)
     code = lz_calls(state)->zeInit(LZ_INIT_FLAG_GPU_ONLY);
     return (code == ZE_RESULT_SUCCESS)
                ? lz_devices_find(state)
-               : gpu_error(state, LZ_ANSWER("zeInit", code), "no Level Zero driver starts");
+               : lz_no_driver(state, LZ_ANSWER("zeInit", code), "no Level Zero driver starts");
 }
 
 static const struct gpu_driver driver = {

@@ -171,6 +171,9 @@ void lz_explain(const struct gpu_state *state, int code, const char **name_p, co
 /* device.c: drivers and their devices; these are rows of gpu_driver. */
 
 memspan_status_t lz_devices_find(struct gpu_state *state);
+/* Record the answer: the loader answers alike without a driver, and where a driver has no device.
+ */
+memspan_status_t lz_no_driver(const struct gpu_state *state, gpu_result_t answer, const char *what);
 gpu_result_t lz_devices_count(const struct gpu_state *state, int *count_p);
 gpu_result_t lz_can_reach(const struct gpu_device *from, const struct gpu_device *home, int *can_p);
 void lz_probe(struct gpu_state *state);

@@ -16,9 +16,8 @@ struct msp_dl_symbol {
     bool optional;
 };
 
-/* Open the first of @p sonames (NULL-terminated) that loads and fill @p calls. With handle_p NULL
- * the library is looked for but not kept. MEMSPAN_ERR_OFF, with a reason, when none loads or a
- * required symbol is absent. */
+/* Open the first of @p sonames (NULL-terminated) that loads and fill @p calls. MEMSPAN_ERR_OFF,
+ * with a reason, when none loads or a required symbol is absent. */
 memspan_status_t msp_dl_open(const char *backend, const char *const *sonames,
                              const struct msp_dl_symbol *symbols, size_t symbol_count, void *calls,
                              void **handle_p);
