@@ -87,7 +87,9 @@ static void open_compiler(struct hip_state *state)
     }
 }
 
-/* HIP has a call for it since version 7; HSA had one before, where the kernel can. */
+/* HIP has a call for it since version 7; HSA had one before, where the kernel can. An HSA that
+ * answers no question is not the one that this runtime has started: a HIP of another maker beside
+ * ROCm, or ROCm's own beside another version of it. */
 static void open_hsa(struct hip_state *state)
 {
 #define HSA_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_hsa_calls, name, optional),
@@ -95,19 +97,20 @@ static void open_hsa(struct hip_state *state)
 #undef HSA_SYMBOL
     static const char *const sonames[] = {"libhsa-runtime64.so.1", NULL};
     bool supported                     = false;
-    hip_result_t code                  = 0;
-    bool there = open_beside(sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->hsa);
+    hip_result_t code;
 
-    if (there) {
+    if (open_beside(sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->hsa)) {
         code = state->hsa.hsa_system_get_info(HIP_HSA_INFO_DMABUF_SUPPORTED, &supported);
-    } else {
-        supported = (state->hip.hipMemGetHandleForAddressRange != NULL);
-    }
-    state->has_dmabuf = supported && (code == 0);
-    if (code != 0) {
+        if (code == HIP_SUCCESS) {
+            state->has_dmabuf = supported;
+            return;
+        }
         state->gpu.services->log(MEMSPAN_LOG_INFO, "hip",
-                                 "no dma-buf: hsa_system_get_info answers %d", (int)code);
+                                 "dma-buf without %s: hsa_system_get_info answers %d", sonames[0],
+                                 (int)code);
+        memset(&state->hsa, 0, sizeof(state->hsa));
     }
+    state->has_dmabuf = (state->hip.hipMemGetHandleForAddressRange != NULL);
 }
 
 memspan_status_t hip_load(struct gpu_state *state)

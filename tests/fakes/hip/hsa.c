@@ -4,6 +4,11 @@
 #include "fake.h"
 #include <stdbool.h>
 
+#ifdef FAKE_HIP_FOREIGN /* that no HIP has started */
+#undef START
+#define START(name) return 0x100b /* HSA_STATUS_ERROR_NOT_INITIALIZED */
+#endif
+
 hip_result_t hsa_system_get_info(int which, void *value)
 {
     START("hsa_system_get_info");
