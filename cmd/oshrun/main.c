@@ -15,6 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { LIBRARY_BYTES = 64 }; /* of the name of a library */
+
 /* A closed standard descriptor would be reused by the next open(). */
 static void open_standard(void)
 {
@@ -40,19 +42,23 @@ static bool allow_descriptors(int pe_count, struct rlimit *before_p)
     return limit.rlim_cur >= wanted;
 }
 
-/* False, after a message, when a server is required and cannot be started. */
+/* False, after a message, when a server is required and cannot be started. A program that may run
+ * without one does, and what is only not installed is not said. @p library: which of the program
+ * needs a server, or "". */
 static bool serve_pmix(const struct options *options, const struct job *job, const char *path,
-                       struct guard *guard, struct server *server)
+                       struct guard *guard, struct server *server, char library[LIBRARY_BYTES])
 {
-    char reason[512] = "";
-    char library[64];
-    enum server_need need = server_need(path, library, sizeof(library));
+    char reason[512]      = "";
+    char alone[512]       = "";
+    enum server_need need = server_need(path, library, LIBRARY_BYTES);
     *server               = (struct server){.event_fd = -1};
+    if (need == SERVER_REQUIRED) {
+        snprintf(alone, sizeof(alone),
+                 "%.300s links %s, whose processes are jobs of one PE each without a PMIx server",
+                 options->program[0], library);
+    }
     if (options->pmix == SERVE_OFF && need == SERVER_REQUIRED) {
-        cli_complain(
-            "--pmix=off: %s links %s, whose processes are jobs of one PE each without a PMIx "
-            "server",
-            options->program[0], library);
+        cli_complain("--pmix=off: %s", alone);
     }
     if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && need == SERVER_USELESS)) {
         return true;
@@ -60,11 +66,26 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
     if (server_open(server, job->header->job_id, job->pe_count, guard, reason, sizeof(reason))) {
         return true;
     }
-    if (options->pmix == SERVE_ON || options->verbose) {
-        cli_complain("no PMIx server: %s", reason);
+    if (options->pmix == SERVE_ON || options->verbose || need == SERVER_REQUIRED ||
+        !server->is_absent) {
+        cli_complain("no PMIx server: %s%s%s", reason, alone[0] != '\0' ? "; " : "", alone);
     }
     *server = (struct server){.event_fd = -1};
     return options->pmix != SERVE_ON;
+}
+
+/* MPICH's library has PMIx only where it was built so, and Debian's was not. */
+static void check_connected(const struct job *job, const struct server *server, const char *library)
+{
+    bool is_used = server->pid == 0 || library[0] == '\0' || job->pe_count < 2;
+    for (int pe = 0; pe < job->pe_count && !is_used; pe++) {
+        is_used = job->pes[pe].pmix_state != MEMSPAN_LAUNCH_STARTED;
+    }
+    if (!is_used) {
+        cli_complain("%s links %s, but no PE has connected to the PMIx server: where they start "
+                     "that library, each is a job of one PE; use its own mpiexec",
+                     job->options->program[0], library);
+    }
 }
 
 static bool start_all(struct watch *watch, struct starter *starter)
@@ -101,6 +122,7 @@ static int run(const struct options *options)
     static struct server server;
     static struct watch watch     = {.job = &job, .server = &server};
     static struct starter starter = {.job = &job};
+    char library[LIBRARY_BYTES]   = "";
     int errors[2];
     signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is then an error, which is reported */
     if (!allow_descriptors(options->pe_count, &starter.files)) {
@@ -116,7 +138,8 @@ static int run(const struct options *options)
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     watch.guard = guard_open(options->pe_count);
-    if (watch.guard == NULL || !serve_pmix(options, &job, starter.path, watch.guard, &server)) {
+    if (watch.guard == NULL ||
+        !serve_pmix(options, &job, starter.path, watch.guard, &server, library)) {
         return 1;
     }
     /* After the fork of the server: if it held an end of a pipe, PEs could not see that the
@@ -138,6 +161,9 @@ static int run(const struct options *options)
     output_start(watch.output);
     if (status == 0) {
         status = watch_run(&watch);
+    }
+    if (status == 0 || strncmp(library, "libmpich", 8) == 0) {
+        check_connected(&job, &server, library);
     }
     server_close(&server);
     guard_close(watch.guard);

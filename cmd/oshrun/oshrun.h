@@ -125,6 +125,7 @@ struct server_event {
 
 struct server {
     pid_t pid;         /* 0: no server */
+    bool is_absent;    /* it has not started because there is no libpmix */
     int event_fd;      /* struct server_event */
     int count;         /* number of PEs */
     char folder[256];  /* the server's files */
@@ -146,7 +147,8 @@ void server_close(struct server *server);
 /* ---- server_process.c, in the server's process ---- */
 
 /* Serve; never returns. Writes to answer_fd, for each PE, its variables, each ended by a NUL,
- * and an empty one; or first '!' and the reason for a failure. */
+ * and an empty one; or first '!' and the reason for a failure, '-' and the reason where there is no
+ * libpmix. */
 void server_run(const char *job_id, int pe_count, const char *folder, int answer_fd, int event_fd)
     __attribute__((noreturn));
 

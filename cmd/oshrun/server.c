@@ -126,7 +126,8 @@ static bool fetch(struct server *server, int answer_fd, char *reason, size_t rea
         snprintf(reason, reason_size, "the PMIx server died at its start");
         return false;
     }
-    if (server->text[0] == '!') {
+    if (server->text[0] == '!' || server->text[0] == '-') {
+        server->is_absent = server->text[0] == '-';
         snprintf(reason, reason_size, "%s", server->text + 1);
         return false;
     }

@@ -32,11 +32,11 @@ mpirun)
     by="Open MPI's mpirun"
     ;;
 oshrun)
-    if ! "$oshrun" --pmix=on -n 1 true 2>why; then
-        grep -q PMIx why || { cat why; exit 1; }
-        echo "skip: $(cat why)"
-        exit 77
-    fi
+    "$oshrun" --pmix=on -n 1 true 2>why || {
+        cat why
+        grep -q 'built without PMIx\|cannot open libpmix' why && exit 77
+        exit 1
+    }
     # Without the job file, PMIx is all there is.
     launch() { count=$1; shift; "$oshrun" --pmix=on -n "$count" env -u SHMEMX_LAUNCH "$@"; }
     by='a PMIx launcher'

@@ -7,8 +7,9 @@ oshrun=$1 pe=$2 knock=$3
 # What PMIx keeps until a process ends is not ours, and cannot always be told from what is.
 [ -z "${ASAN_OPTIONS-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 why=$("$oshrun" --pmix=on -n 1 true 2>&1) || {
-    echo "skip: $why"
-    exit 77
+    echo "$why"
+    case $why in *'built without PMIx'* | *'cannot open libpmix'*) exit 77 ;; esac
+    exit 1
 }
 # One PE of two knocks 100 times in each way first. Without the job file, PMIx is all that they have.
 timeout 60 "$oshrun" --pmix=on -n 2 env -u SHMEMX_LAUNCH sh -c '
