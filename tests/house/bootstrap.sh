@@ -179,13 +179,13 @@ says 'NOT TESTED on trixie: .*the mirror is away'
 says '^ +1  no root of trixie: the mirror is away \(on trixie\)$'
 [ "$(tail -n 1 "$scratch/out")" = '6 passed, 0 failed, 10 skipped' ] || complain 'no root of trixie: another last line'
 fake_on <<'TEXT'
-[ "$2" = --only-make ] || { printf 'failed in dev:\n  odd\n5 passed, 1 failed, 2 skipped\n'; exit 1; }
+[ "$2" = --only-build ] || { printf 'failed in dev:\n  odd\n5 passed, 1 failed, 2 skipped\n'; exit 1; }
 TEXT
 bootstrap 1 test
 says '^  odd$'
 [ "$(tail -n 1 "$scratch/out")" = '11 passed, 1 failed, 11 skipped' ] || complain 'a failure on trixie: another last line'
 fake_on <<'TEXT'
-[ "$2" = --only-make ]
+[ "$2" = --only-build ]
 TEXT
 bootstrap 1 test
 [ "$(tail -n 1 "$scratch/out")" = '6 passed, 1 failed, 9 skipped' ] || complain 'no result of trixie: another last line'
