@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The documents agree with the tree: every link inside it leads somewhere, a room's README names what
-# is in it, every environment variable has its place in memspan-environment(7) with the value it has
+# The documents agree with the tree: every link inside it leads somewhere, each top folder's README names
+# what is in it, every environment variable has its place in memspan-environment(7) with the value it has
 # when unset, every public call and every member of a backend's table is in a manual page, and manual pages
 # are well-formed.
 set -eu
@@ -24,8 +24,11 @@ for document in $(documents); do
     done
 done
 
-# A room's README names what is in it: folders, and files but for headers of a file that is named.
-for room in backends bench cmake cmd core include shmem tests; do
+# A README in each folder at the top names what is in it: folders, and files but for headers of a file that is named.
+for room in *; do
+    [ -d "$room" ] || continue
+    case $room in build | dist) continue ;; esac
+    [ -e "$room/README.md" ] || { complain "$room has no README.md"; continue; }
     for entry in "$room"/*; do
         name=${entry##*/}
         case $name in
@@ -35,6 +38,9 @@ for room in backends bench cmake cmd core include shmem tests; do
         grep -qF "($name)" "$room/README.md" || complain "$room/README.md: does not name $name"
     done
 done
+
+# README.md is for a reader who has a minute.
+[ "$(wc -w <README.md)" -le 1400 ] || complain 'README.md has more than 1400 words'
 
 # Rows X(SYMBOL, VARIABLE, ALIAS, FORM, form, FALLBACK ...) of a table, however they are wrapped: VARIABLE FALLBACK.
 rows() {

@@ -32,7 +32,7 @@ ln -s "$(command -v oshc++.memspan)" bin/oshc++
 ln -s "$(command -v oshrun.memspan)" bin/oshrun
 PATH=$work/bin:$PATH
 export PATH
-for page in cxx openshmem python fortran administrator; do
+for page in cxx openshmem python fortran administrator status; do
     "$here/run.sh" /usr "/usr/share/doc/memspan-doc/guide/$page.md" >log 2>&1 || { cat log >&2; exit 1; }
     echo "  the guide's page $page"
 done
