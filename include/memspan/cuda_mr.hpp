@@ -133,7 +133,7 @@ class streams
         }
         memory = memspan_alloc_on(allocator, (size_bytes == 0) ? 1 : size_bytes, queue);
         if (memory == nullptr) {
-            throw std::bad_alloc();
+            throw bad_alloc();
         }
         return memory;
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -35,9 +36,10 @@
  * Ownership: only unique_allocator owns; all others hold a handle by value and must not allocate
  * after it is destroyed. Memory outlives the handle, as in C.
  *
- * Errors: std::bad_alloc without enough memory, std::bad_array_new_length for a size that
- * overflows, std::logic_error for an unusable handle, memspan::error for a failed call of the
- * library; memspan_error_text() has the details on the same thread.
+ * Errors: memspan::bad_alloc, a std::bad_alloc with the reason, without enough memory;
+ * std::bad_array_new_length for a size that overflows, std::logic_error for an unusable handle,
+ * memspan::error for a failed call of the library; memspan_error_text() has the details on the same
+ * thread.
  *
  * Threads: as in C, every call may run on any thread; the objects themselves are like any value of
  * the standard library. */
@@ -62,6 +64,25 @@ class MEMSPAN_API error : public std::runtime_error
 
   private:
     memspan_status_t status_;
+};
+
+/** Not enough memory. what() is the start of memspan_error_text(). */
+class MEMSPAN_API bad_alloc : public std::bad_alloc
+{
+  public:
+    /** The calling thread's last error. Takes no memory: there may be none. */
+    bad_alloc() noexcept
+    {
+        std::snprintf(text_, sizeof(text_), "%s", memspan_error_text());
+    }
+
+    const char *what() const noexcept override
+    {
+        return text_;
+    }
+
+  private:
+    char text_[512];
 };
 
 class unique_allocator;
@@ -116,7 +137,7 @@ inline void *take(memspan_allocator_h allocator, std::size_t size_bytes, std::si
                        ? memspan_aligned_alloc(allocator, align_bytes, size_bytes)
                        : memspan_alloc(allocator, size_bytes);
     if (memory == nullptr) {
-        throw std::bad_alloc();
+        throw bad_alloc();
     }
     return memory;
 }
@@ -329,11 +350,16 @@ template <class T> class allocator
     {
     }
 
+    /** The same, not explicit: a container takes @p owner for its allocator. */
+    allocator(const unique_allocator &owner) : allocator(handle(owner))
+    {
+    }
+
     template <class U> allocator(const allocator<U> &other) noexcept : handle_(other.get())
     {
     }
 
-    /** Throws std::bad_alloc (std::bad_array_new_length when the size does not fit). */
+    /** Throws memspan::bad_alloc (std::bad_array_new_length when the size does not fit). */
     [[nodiscard]] T *allocate(std::size_t count)
     {
         return detail::take_array<T>(handle_, count);
@@ -436,7 +462,7 @@ template <class T> class device_allocator
                       "cannot be in device memory");
     }
 
-    /** Throws std::bad_alloc (std::bad_array_new_length when the size does not fit). */
+    /** Throws memspan::bad_alloc (std::bad_array_new_length when the size does not fit). */
     [[nodiscard]] T *allocate(std::size_t count)
     {
         return detail::take_array<T>(handle_, count);
@@ -558,7 +584,7 @@ template <class T> class queue_allocator : public device_allocator<T>
     {
     }
 
-    /** Throws std::bad_alloc (std::bad_array_new_length when the size does not fit). */
+    /** Throws memspan::bad_alloc (std::bad_array_new_length when the size does not fit). */
     [[nodiscard]] T *allocate(std::size_t count)
     {
         void *memory;
@@ -568,7 +594,7 @@ template <class T> class queue_allocator : public device_allocator<T>
         }
         memory = memspan_alloc_on(this->get(), count * sizeof(T), queue_);
         if (memory == nullptr) {
-            throw std::bad_alloc();
+            throw bad_alloc();
         }
         return static_cast<T *>(memory);
     }
@@ -621,7 +647,7 @@ template <class T> struct deleter<T[]> {
 
 template <class T> using unique_array = std::unique_ptr<T[], deleter<T[]>>;
 
-/** @p count elements without a value, in memory of any kind; 0: null. Throws std::bad_alloc,
+/** @p count elements without a value, in memory of any kind; 0: null. Throws memspan::bad_alloc,
  * std::invalid_argument for a null handle. */
 template <class T> unique_array<T> make_unique_array(handle from, std::size_t count)
 {

@@ -4,6 +4,7 @@
 
 #include "containers.hpp"
 #include <array>
+#include <cstring>
 
 /* Like omp_allocator_handle_t of GCC and LLVM. */
 enum openmp_handle : std::uintptr_t { openmp_none = 0, openmp_default = 1, openmp_high_bw = 4 };
@@ -170,6 +171,31 @@ static void check_failure()
     CHECK(is_empty(owner.get()));
 }
 
+/* A container takes the owner for its allocator, and a failure says why. */
+static void check_ease()
+{
+    memspan::unique_allocator owner = make_host(
+        {{MEMSPAN_TRAIT_POOL_SIZE, 64 * 1024}, {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}});
+    vector_int few(10, owner);
+    vector_int sevens(10, 7, owner);
+
+    CHECK(few.get_allocator().get() == owner.get() && sevens[9] == 7);
+    owner.set_name("small");
+    const auto says_why = [](const auto &allocate) {
+        try {
+            allocate();
+        } catch (const std::bad_alloc &failure) {
+            return std::strstr(failure.what(), "pool_size") != nullptr &&
+                   std::strncmp(failure.what(), memspan_error_text(), 100) == 0;
+        }
+        return false;
+    };
+    CHECK(says_why([&] { few.resize(100000); }));
+    CHECK(says_why([&] { (void)memspan::memory_resource(owner).allocate(1 << 20, 64); }));
+    CHECK(says_why([&] { (void)memspan::make_unique_array<double>(owner, 100000); }));
+    static_assert(!std::is_convertible_v<memspan_allocator_h, memspan::allocator<int>>);
+}
+
 static int objects = 0;
 
 struct counted {
@@ -226,6 +252,7 @@ int main()
     check_propagation();
     check_alignment();
     check_failure();
+    check_ease();
     check_pointers();
     check_lifetime();
     return check_result();
