@@ -60,8 +60,10 @@ static void forget_all(void)
             msp_lock_init(&q->lock, MSP_RANK_QUEUES);
             atomic_store(&q->handle, 0);
             atomic_store(&q->users, 0);
-            q->kept  = NULL;
-            q->calls = NULL;
+            q->is_used = false;
+            q->waits   = NULL;
+            q->kept    = NULL;
+            q->calls   = NULL;
             atomic_store(&is_forked, true);
         }
     }
@@ -114,13 +116,13 @@ struct msp_queue *msp_queue_enter(memspan_queue_h handle)
     struct msp_queue *q = msp_queue_acquire(handle);
 
     if (q != NULL) {
-        atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
+        msp_queue_pin(q);
         msp_queue_release(q);
     }
     return q;
 }
 
-/* A record that is not open; NULL with an error. Lock of edges held. */
+/* A record that is not used; NULL with an error. Lock of edges held. */
 static struct msp_queue *take_record(void)
 {
     uint32_t count = msp_queue_count();
@@ -129,7 +131,7 @@ static struct msp_queue *take_record(void)
 
     for (i = 1; i < count; i++) {
         q = msp_queue_at(i);
-        if (!msp_queue_is_open(q)) {
+        if (!q->is_used) {
             return q;
         }
     }
@@ -188,13 +190,32 @@ uint64_t msp_queue_known(const struct msp_queue *q, struct msp_queue *other, boo
     return (other->done_mark > known) ? other->done_mark : known;
 }
 
+/* A wait of the host for an event of a queue. The event is the waiter's as long as it is in the
+ * list: a later recording is one of another event. */
+struct msp_event_wait {
+    struct msp_event_wait *next;
+    void *event;
+};
+
+static bool is_waited_for(const struct msp_queue *q, const void *event)
+{
+    const struct msp_event_wait *w = q->waits;
+
+    while ((w != NULL) && (w->event != event)) {
+        w = w->next;
+    }
+    return w != NULL;
+}
+
 memspan_status_t msp_queue_record(struct msp_queue *q)
 {
     const struct msp_device *d = q->device;
     uint64_t mark              = next_mark(q);
-    memspan_status_t status    = d->table->event_record(d->state, d->ordinal, q->native, &q->event);
+    void *event                = is_waited_for(q, q->event) ? NULL : q->event;
+    memspan_status_t status    = d->table->event_record(d->state, d->ordinal, q->native, &event);
 
     if (status == MEMSPAN_OK) {
+        q->event      = event;
         q->event_mark = mark;
     }
     atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
@@ -209,6 +230,7 @@ memspan_status_t msp_queue_wait_event(const struct msp_queue *q, void *event)
     memspan_status_t status;
     int done = 0;
 
+    msp_rank_check_wait("an event");
     for (;;) {
         status = d->table->event_done(d->state, d->ordinal, event, &done);
         if ((status != MEMSPAN_OK) || (done != 0)) {
@@ -219,19 +241,47 @@ memspan_status_t msp_queue_wait_event(const struct msp_queue *q, void *event)
     }
 }
 
+/* Lock of edges held, but not while it waits. */
+static memspan_status_t wait_last_event(struct msp_queue *q)
+{
+    struct msp_event_wait wait   = {q->waits, q->event};
+    struct msp_event_wait **link = &q->waits;
+    const struct msp_device *d   = q->device;
+    memspan_status_t status;
+
+    q->waits = &wait;
+    msp_queue_unlock_edges();
+    status = msp_queue_wait_event(q, wait.event);
+    msp_queue_lock_edges();
+    while (*link != &wait) {
+        link = &(*link)->next;
+    }
+    *link = wait.next;
+    if ((q->event != wait.event) && !is_waited_for(q, wait.event)) {
+        (void)d->table->event_destroy(d->state, d->ordinal, wait.event);
+    }
+    return status;
+}
+
+/* Lock of edges held, but not while it waits. */
 static memspan_status_t finish(struct msp_queue *q, bool is_alive)
 {
     const struct msp_device *d = q->device;
-    memspan_status_t status    = MEMSPAN_OK;
+    memspan_status_t status    = msp_queue_check_wait(q);
     uint64_t mark;
 
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     if (is_alive || ((q->flags & MEMSPAN_QUEUE_LASTING) != 0)) {
         atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
-        mark   = next_mark(q);
+        mark = next_mark(q);
+        msp_queue_unlock_edges();
         status = d->table->synchronize(d->state, d->ordinal, q->native);
+        msp_queue_lock_edges();
     } else {
         mark   = q->event_mark;
-        status = (q->event == NULL) ? MEMSPAN_OK : msp_queue_wait_event(q, q->event);
+        status = (q->event == NULL) ? MEMSPAN_OK : wait_last_event(q);
     }
     if ((status == MEMSPAN_OK) && (mark > q->done_mark)) {
         q->done_mark = mark;
@@ -252,9 +302,14 @@ static void count_wait(struct msp_queue *q, enum msp_wait_reason reason, uint64_
 
 memspan_status_t msp_queue_finish(struct msp_queue *q, bool is_alive, enum msp_wait_reason reason)
 {
-    uint64_t begin_ns       = now_ns();
-    memspan_status_t status = finish(q, is_alive);
+    uint64_t begin_ns = now_ns();
+    memspan_status_t status;
 
+    if (((reason == MSP_WAIT_REUSE) || (reason == MSP_WAIT_EXHAUSTED)) &&
+        (msp_queue_of_thread() != NULL)) {
+        return MEMSPAN_ERR_CONFLICT; /* without a record: there may be other memory */
+    }
+    status = finish(q, is_alive);
     count_wait(q, reason, begin_ns);
     return status;
 }
@@ -263,9 +318,12 @@ memspan_status_t msp_queue_synchronize(struct msp_queue *q, enum msp_wait_reason
 {
     const struct msp_device *d = q->device;
     uint64_t begin_ns          = now_ns();
-    memspan_status_t status    = d->table->synchronize(d->state, d->ordinal, q->native);
+    memspan_status_t status    = msp_queue_check_wait(q);
 
-    count_wait(q, reason, begin_ns);
+    if (status == MEMSPAN_OK) {
+        status = d->table->synchronize(d->state, d->ordinal, q->native);
+        count_wait(q, reason, begin_ns);
+    }
     return status;
 }
 
@@ -363,6 +421,7 @@ static unsigned flags_of(memspan_queue_type_t type, unsigned flags)
 static void set_up(struct msp_queue *q, const struct msp_device *d, memspan_queue_type_t type,
                    unsigned flags, void *given, void *native)
 {
+    q->is_used      = true;
     q->device       = d;
     q->native       = native;
     q->given        = given;
@@ -426,8 +485,8 @@ memspan_status_t memspan_queue_open(int device, memspan_queue_type_t type, void 
 
 /* ---- closing ---- */
 
-/* Its memory is free of work when this returns, or goes with a device that failed. Lock of edges
- * held, the queue's not. */
+/* Its memory is free of work when this returns, or goes with a device that failed. No lock held; no
+ * other call finds the queue or is in it. */
 static memspan_status_t end_work(struct msp_queue *q)
 {
     const struct msp_device *d = q->device;
@@ -435,7 +494,9 @@ static memspan_status_t end_work(struct msp_queue *q)
     memspan_status_t ended;
 
     if (!q->is_immediate) {
+        msp_queue_lock_edges();
         status = msp_queue_finish(q, false, MSP_WAIT_NONE);
+        msp_queue_unlock_edges();
     }
     if (q->event != NULL) {
         ended  = d->table->event_destroy(d->state, d->ordinal, q->event);
@@ -445,24 +506,59 @@ static memspan_status_t end_work(struct msp_queue *q)
         ended  = d->table->queue_destroy(d->state, d->ordinal, q->native);
         status = (status == MEMSPAN_OK) ? ended : status;
     }
-    q->event  = NULL;
-    q->native = NULL;
     return status;
 }
 
-/* Calls of a driver end, so this does. */
+/* No call finds the queue from now on. NULL: another thread has closed it. */
+static struct msp_queue *take_away(memspan_queue_h handle)
+{
+    struct msp_queue *q;
+
+    msp_queue_lock_edges();
+    q = msp_queue_acquire(handle);
+    if (q != NULL) {
+        atomic_store_explicit(&q->handle, 0, memory_order_relaxed);
+        msp_queue_release(q);
+    }
+    msp_queue_unlock_edges();
+    return q;
+}
+
+/* Calls of a driver and functions end, so this does. */
 static void wait_for_users(struct msp_queue *q)
 {
     const struct timespec pause = {0, 20000};
 
+    msp_rank_check_wait("calls on a queue");
     while (atomic_load_explicit(&q->users, memory_order_acquire) != 0) {
         nanosleep(&pause, NULL);
     }
 }
 
-memspan_status_t memspan_queue_close(memspan_queue_h handle)
+/* The record is for the next queue; what this one keeps goes to a list. */
+static struct msp_record *give_record(struct msp_queue *q)
 {
     struct msp_record *list;
+
+    msp_queue_lock_edges();
+    msp_lock(&q->lock);
+    list          = msp_queue_empty(q);
+    q->done_mark  = q->mark++;
+    q->event_mark = 0;
+    q->event      = NULL;
+    q->native     = NULL;
+    msp_queue_count_closed(&q->counts);
+    msp_unlock(&q->lock);
+    if (q->seen != NULL) {
+        memset(q->seen, 0, MSP_QUEUES_MAX * sizeof(*q->seen));
+    }
+    q->is_used = false;
+    msp_queue_unlock_edges();
+    return list;
+}
+
+memspan_status_t memspan_queue_close(memspan_queue_h handle)
+{
     struct msp_queue *q;
     memspan_status_t status;
 
@@ -473,30 +569,22 @@ memspan_status_t memspan_queue_close(memspan_queue_h handle)
     if (q == NULL) {
         return memspan_error_last()->status;
     }
-    msp_queue_calls_drain(q); /* the functions may take locks */
+    status = msp_queue_check_wait(q);
+    if (status == MEMSPAN_OK) {
+        msp_queue_calls_drain(q); /* the functions may use the queue */
+    }
     msp_queue_leave(q);
-    msp_queue_lock_edges();
-    q = msp_queue_acquire(handle);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    q = take_away(handle);
     if (q == NULL) {
-        msp_queue_unlock_edges();
         return memspan_error_last()->status;
     }
-    atomic_store_explicit(&q->handle, 0, memory_order_relaxed);
-    msp_unlock(&q->lock); /* no call finds it any more */
     wait_for_users(q);
     msp_queue_calls_end(q);
     status = end_work(q);
-    msp_lock(&q->lock);
-    list          = msp_queue_empty(q);
-    q->done_mark  = q->mark++;
-    q->event_mark = 0;
-    msp_queue_count_closed(&q->counts);
-    msp_unlock(&q->lock);
-    if (q->seen != NULL) {
-        memset(q->seen, 0, MSP_QUEUES_MAX * sizeof(*q->seen));
-    }
-    msp_queue_unlock_edges();
-    msp_kept_release(list);
+    msp_kept_release(give_record(q));
     return status;
 }
 
@@ -514,9 +602,12 @@ memspan_status_t memspan_queue_synchronize(memspan_queue_h handle)
     }
     started_ns = msp_watch_now();
     d          = q->device;
-    /* The end of this wait does not depend on later functions. */
-    atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
-    status = d->table->synchronize(d->state, d->ordinal, q->native);
+    status     = msp_queue_check_wait(q);
+    if (status == MEMSPAN_OK) {
+        /* The end of this wait does not depend on later functions. */
+        atomic_store_explicit(&q->ends_in_call, false, memory_order_relaxed);
+        status = d->table->synchronize(d->state, d->ordinal, q->native);
+    }
     msp_queue_trace(q, "synchronize", NULL, 0, started_ns);
     msp_queue_leave(q);
     return status;
@@ -524,20 +615,20 @@ memspan_status_t memspan_queue_synchronize(memspan_queue_h handle)
 
 memspan_status_t memspan_queue_wait(memspan_queue_h handle, memspan_queue_h other_handle)
 {
-    struct msp_queue *q;
-    struct msp_queue *other;
+    struct msp_queue *q     = msp_queue_enter(handle);
+    struct msp_queue *other = (q == NULL) ? NULL : msp_queue_enter(other_handle);
     bool waited;
     memspan_status_t status;
 
-    msp_queue_lock_edges(); /* neither is closed meanwhile */
-    q      = msp_queue_enter(handle);
-    other  = (q == NULL) ? NULL : msp_queue_enter(other_handle);
-    status = (other == NULL)
-                 ? memspan_error_last()->status
-                 : msp_queue_order(q, other, MSP_MARK_ALL, true, MSP_WAIT_EDGE, &waited);
+    if (other == NULL) {
+        status = memspan_error_last()->status;
+    } else {
+        msp_queue_lock_edges();
+        status = msp_queue_order(q, other, MSP_MARK_ALL, true, MSP_WAIT_EDGE, &waited);
+        msp_queue_unlock_edges();
+    }
     msp_queue_leave(other);
     msp_queue_leave(q);
-    msp_queue_unlock_edges();
     msp_waits_flush();
     return status;
 }

@@ -14,7 +14,8 @@
  *
  * Locks: a queue's own lock guards its handle, its native queue, what it keeps and its counters.
  * The lock of edges guards events, done marks and seen marks of all queues; it is taken first, and
- * opening and closing hold both. Drivers are called under them. */
+ * opening and closing hold both. Calls of a driver that do not wait for work are made under them.
+ * What waits holds neither: a queue that is entered stays open without a lock. */
 
 #include "core/base/lock.h"
 #include "core/debug/waits.h"
@@ -40,6 +41,7 @@ enum msp_queue_interop { MSP_INTEROP_NO, MSP_INTEROP_TARGET, MSP_INTEROP_TARGETS
 
 struct msp_kept;
 struct msp_calls_on;
+struct msp_event_wait;
 
 struct msp_queue {
     msp_lock_t lock;
@@ -59,7 +61,10 @@ struct msp_queue {
     memspan_queue_info_t counts;
 
     /* Under the lock of edges. */
+    bool is_used; /* open, or not closed to the end */
     void *event;
+    struct msp_event_wait
+        *waits;          /* of the host, for its events: none is recorded again meanwhile */
     uint64_t event_mark; /* that it covers; 0: none is recorded */
     uint64_t done_mark;
     uint64_t *seen; /* by index of the other queue; NULL: nothing */
@@ -78,7 +83,13 @@ static inline void msp_queue_release(struct msp_queue *queue)
 /* The same, not locked: it stays open until it is left. NULL has no effect there. */
 struct msp_queue *msp_queue_enter(memspan_queue_h handle);
 
-/* After a function on it; below: after anything else. */
+/* An open one stays so until it is left. Lock of edges, or its own, held. */
+static inline void msp_queue_pin(struct msp_queue *queue)
+{
+    atomic_fetch_add_explicit(&queue->users, 1, memory_order_relaxed);
+}
+
+/* After a function on it, or a pin; below: after anything else. */
 static inline void msp_queue_leave_call(struct msp_queue *queue)
 {
     atomic_fetch_sub_explicit(&queue->users, 1, memory_order_release);
@@ -112,7 +123,8 @@ uint64_t msp_queue_known(const struct msp_queue *queue, struct msp_queue *other,
  * MSP_MARK_ALL: after all that is on it: by its last event, where that covers the mark, by a new
  * one or, where there is none, by waiting on the host (*waited_p). Here and below @p is_alive: the
  * program has just named @p other (@p queue); else, unless it is lasting, its native queue may be
- * gone, and its last event counts, which covers all that was freed on it. Lock of edges held. */
+ * gone, and its last event counts, which covers all that was freed on it. Lock of edges held, which
+ * is released while the host waits; both entered. */
 memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *other, uint64_t mark,
                                  bool is_alive, enum msp_wait_reason reason, bool *waited_p);
 
@@ -120,11 +132,14 @@ memspan_status_t msp_queue_order(struct msp_queue *queue, struct msp_queue *othe
 memspan_status_t msp_queue_record(struct msp_queue *queue);
 
 /* Wait on the host for the work of a queue: all that was freed on it is complete. Lock of edges
- * held, and the queue's not. */
+ * held, which is released while the host waits; the queue is entered, not locked.
+ * MEMSPAN_ERR_CONFLICT: the thread is in a function of that queue, for whose end its work waits.
+ * For memory alone a function waits for no queue: that one may wait for the function's. */
 memspan_status_t msp_queue_finish(struct msp_queue *queue, bool is_alive,
                                   enum msp_wait_reason reason);
 
-/* The same before the host does work of the queue. No lock held; the queue is entered. */
+/* The same before the host does work of the queue, without marks. No lock held; the queue is
+ * entered. */
 memspan_status_t msp_queue_synchronize(struct msp_queue *queue, enum msp_wait_reason reason);
 
 /* queue_stats.c: a row of the trace. started_ns: msp_watch_now() before the call. */
@@ -139,7 +154,7 @@ void msp_queue_count_open(void);
 void msp_queue_count_closed(const memspan_queue_info_t *counts);
 
 /* A native queue may be gone by the next call: its event is recorded now, or its work waited for.
- * Lock of edges held. */
+ * As msp_queue_finish(). */
 memspan_status_t msp_queue_record_now(struct msp_queue *queue);
 
 /* queue_user.c: notes of other users of blocks; while there are none, a free looks for none. */
@@ -156,6 +171,18 @@ bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p);
 
 /* Until the work of an event of @p queue is complete. */
 memspan_status_t msp_queue_wait_event(const struct msp_queue *queue, void *event);
+
+/* queue_call.c: the queue whose thread this is, which runs a function and holds the queue; NULL. */
+const struct msp_queue *msp_queue_of_thread(void);
+
+/* queue_call.c: an error where the host would wait for the work of a queue in a function of it, for
+ * whose end that work waits. */
+memspan_status_t msp_queue_check_wait(const struct msp_queue *queue);
+
+/* queue_call.c: call a function of the library as memspan_call_on() does. MEMSPAN_ERR_UNSUPPORTED:
+ * the driver cannot hold the queue. The queue is entered. */
+memspan_status_t msp_queue_call_later(struct msp_queue *queue, memspan_call_t function,
+                                      void *argument);
 
 /* queue_call.c: wait for the functions that are called on the queue; end its thread. The queue is
  * entered in the first, closed in the second. */

@@ -11,6 +11,7 @@
  * them, too: work that waits for the first function must not wait for the second. */
 
 #include "core/base/error.h"
+#include "core/base/platform.h"
 #include "core/device/driver.h"
 #include "core/engine/watch_flag.h"
 #include "core/queue.h"
@@ -39,12 +40,32 @@ struct msp_calls_on {
 
 /* ---- the thread ---- */
 
+static _Thread_local const struct msp_queue *served; /* by this thread */
+
+const struct msp_queue *msp_queue_of_thread(void)
+{
+    return served;
+}
+
+memspan_status_t msp_queue_check_wait(const struct msp_queue *q)
+{
+    if (MSP_LIKELY(q != served)) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFLICT,
+                  "a function of queue 0x%llx would wait for that queue, which waits for its end",
+                  (unsigned long long)atomic_load(&q->handle));
+    return msp_error_hint("the work before the function is complete: use its results there, and "
+                          "close the queue, or wait for it, on another thread");
+}
+
 static void run(const struct msp_queue *q, const struct call *call)
 {
     if (!call->joins) {
         /* Work that failed is over, too. */
         (void)msp_queue_wait_event(q, call->event);
     }
+    msp_rank_check_wait("a function of the program");
     call->function(call->argument);
 }
 
@@ -71,6 +92,7 @@ static void *serve(void *argument)
     struct msp_calls_on *calls = argument;
     struct call *call;
 
+    served = calls->queue;
     msp_lock(&calls->lock);
     for (;;) {
         while ((calls->first == NULL) && !calls->ends) {
@@ -174,7 +196,7 @@ static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
         calls->unused = call;
         return status;
     }
-    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed); /* the thread's */
+    msp_queue_pin(q); /* the thread's */
     call->next = NULL;
     if (calls->first == NULL) {
         calls->first = call;
@@ -186,8 +208,7 @@ static memspan_status_t enqueue(struct msp_calls_on *calls, struct call *call)
     return MEMSPAN_OK;
 }
 
-/* MEMSPAN_ERR_UNSUPPORTED: the host waits. */
-static memspan_status_t call_later(struct msp_queue *q, memspan_call_t function, void *argument)
+memspan_status_t msp_queue_call_later(struct msp_queue *q, memspan_call_t function, void *argument)
 {
     const memspan_backend_t *table = q->device->table;
     struct call *call;
@@ -214,18 +235,13 @@ static memspan_status_t call_later(struct msp_queue *q, memspan_call_t function,
     return status;
 }
 
-static memspan_status_t call_now(struct msp_queue *q, memspan_call_t function, void *argument)
+static void note_call(struct msp_queue *q, bool is_later, uint64_t started_ns)
 {
-    memspan_status_t status =
-        q->is_immediate ? MEMSPAN_OK : msp_queue_synchronize(q, MSP_WAIT_CALL);
-
-    if (status == MEMSPAN_OK) {
-        function(argument);
-    }
     msp_lock(&q->lock);
-    q->counts.called_after_wait += (status == MEMSPAN_OK) ? 1 : 0;
+    q->counts.called_count++;
+    q->counts.called_after_wait += is_later ? 0 : 1;
     msp_unlock(&q->lock);
-    return status;
+    msp_queue_trace(q, is_later ? "call" : "call after a wait", NULL, 0, started_ns);
 }
 
 memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function, void *argument)
@@ -242,17 +258,20 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
     if (q == NULL) {
         return memspan_error_last()->status;
     }
-    status   = call_later(q, function, argument);
-    is_later = (status == MEMSPAN_OK);
-    if (status == MEMSPAN_ERR_UNSUPPORTED) {
-        status = call_now(q, function, argument);
+    status   = msp_queue_call_later(q, function, argument);
+    is_later = (status != MEMSPAN_ERR_UNSUPPORTED);
+    if (!is_later) { /* the host waits */
+        status = q->is_immediate ? MEMSPAN_OK : msp_queue_synchronize(q, MSP_WAIT_CALL);
     }
-    msp_lock(&q->lock);
-    q->counts.called_count += (status == MEMSPAN_OK) ? 1 : 0;
-    msp_unlock(&q->lock);
-    msp_queue_trace(q, is_later ? "call" : "call after a wait", NULL, 0, started_ns);
+    if (status == MEMSPAN_OK) {
+        note_call(q, is_later, started_ns);
+    }
     msp_queue_leave_call(q);
     msp_waits_flush();
+    if (!is_later && (status == MEMSPAN_OK)) {
+        msp_rank_check_wait("a function of the program");
+        function(argument); /* last: it may close the queue, or end by an exception of C++ */
+    }
     return status;
 }
 
@@ -260,8 +279,12 @@ memspan_status_t memspan_call_on(memspan_queue_h handle, memspan_call_t function
 
 void msp_queue_calls_drain(struct msp_queue *q)
 {
-    struct msp_calls_on *calls = q->calls;
+    struct msp_calls_on *calls;
 
+    msp_lock(&q->lock);
+    calls = q->calls;
+    msp_unlock(&q->lock);
+    msp_rank_check_wait("functions of a queue");
     if (calls == NULL) {
         return;
     }
@@ -278,6 +301,7 @@ void msp_queue_calls_end(struct msp_queue *q)
     const struct msp_device *d = q->device;
     struct call *call;
 
+    msp_rank_check_wait("the thread of a queue");
     if (calls == NULL) {
         return;
     }

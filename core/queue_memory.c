@@ -154,6 +154,7 @@ static struct msp_record *take_known(const struct request *want, struct msp_queu
     return r;
 }
 
+/* The lock of edges is released where the host waits. */
 static struct msp_record *take_ordered(const struct request *want, struct msp_queue *other)
 {
     struct msp_record *r;
@@ -167,10 +168,12 @@ static struct msp_record *take_ordered(const struct request *want, struct msp_qu
         return NULL;
     }
     mark = r->queue_mark;
+    msp_queue_pin(other);
     if (msp_queue_order(want->queue, other, mark, false, MSP_WAIT_REUSE, &waited) != MEMSPAN_OK) {
         put_back(other, r, mark);
-        return NULL;
+        r = NULL;
     }
+    msp_queue_leave_call(other);
     return r;
 }
 
@@ -188,7 +191,7 @@ static bool pool_has(const struct request *want)
 /* Step 2 without the driver, and with the driver's answers; step 4. */
 enum source { KNOWN, LOOKED_AT, ORDERED };
 
-/* Lock of edges held. */
+/* Lock of edges held, which ORDERED may release meanwhile. */
 static struct msp_record *take_elsewhere(const struct request *want, enum source source)
 {
     uint32_t count       = msp_queue_count();
@@ -220,8 +223,8 @@ static void look_at_event(struct msp_queue *q)
     }
 }
 
-/* Marks of the queue whose work is complete; @p thorough: waits for all of it. Lock of edges held.
- */
+/* Marks of the queue whose work is complete; @p thorough: waits for all of it. Lock of edges held,
+ * which is released while the host waits. */
 static uint64_t complete_of(struct msp_queue *q, bool thorough)
 {
     if (thorough) {
@@ -237,7 +240,7 @@ static uint64_t complete_of(struct msp_queue *q, bool thorough)
 }
 
 /* A list of complete blocks of all queues with @p bytes bytes, of one pool or (NULL) of all. Lock
- * of edges held. */
+ * of edges held, which is released while the host waits. */
 static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, bool thorough)
 {
     struct msp_record *list = NULL;
@@ -252,6 +255,7 @@ static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, boo
         if (!msp_queue_is_open(q) || (kept_bytes(q, pool) == 0)) {
             continue;
         }
+        msp_queue_pin(q);
         complete = complete_of(q, thorough);
         msp_lock(&q->lock);
         for (kept = q->kept; kept != NULL; kept = kept->next) {
@@ -260,6 +264,7 @@ static struct msp_record *collect(const struct msp_pool *pool, size_t bytes, boo
             }
         }
         msp_unlock(&q->lock);
+        msp_queue_leave_call(q);
     }
     return list;
 }
@@ -354,6 +359,7 @@ static void *hand_out_other(struct msp_allocator *a, struct msp_queue *q, struct
                             size_t size_bytes, uint64_t *counter)
 {
     bool kept = true;
+    memspan_status_t status;
     void *address;
 
     msp_lock(&q->lock);
@@ -364,10 +370,10 @@ static void *hand_out_other(struct msp_allocator *a, struct msp_queue *q, struct
     msp_unlock(&q->lock);
     if (!kept) { /* no memory for bins */
         msp_queue_lock_edges();
-        (void)msp_queue_finish(q, true, MSP_WAIT_REUSE);
+        status = msp_queue_finish(q, true, MSP_WAIT_REUSE);
         msp_queue_unlock_edges();
         r->kept_after = NULL;
-        msp_kept_release(r);
+        msp_kept_release((status == MEMSPAN_OK) ? r : NULL);
     }
     return address;
 }
@@ -481,7 +487,7 @@ static void *allocate(struct msp_allocator *a, struct msp_queue *q, size_t size_
         msp_queue_release(q);
         return address;
     }
-    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
+    msp_queue_pin(q);
     msp_queue_release(q);
     address = msp_watching() ? allocate_watched(a, q, want) : allocate_slow(a, q, &want);
     msp_queue_leave(q);
@@ -534,6 +540,11 @@ static bool is_checked_by(const struct msp_device *d, const struct msp_block_vie
            (view->chunk->provider->spec.device->table == d->table);
 }
 
+static void free_later(void *pointer)
+{
+    (void)memspan_free(pointer);
+}
+
 /* What a queue does not keep is freed when its work is complete. The queue is entered. */
 static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool *waited_p)
 {
@@ -544,6 +555,9 @@ static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool
 
     if (q->is_immediate || !msp_queue_find_block(pointer, &view)) {
         return memspan_free(pointer); /* an error of the address is that call's */
+    }
+    if (q == msp_queue_of_thread()) { /* the queue's work waits for this function */
+        return msp_queue_call_later(q, free_later, pointer);
     }
     reason = ((msp_map_find(pointer) & MSP_ENTRY_SLAB) != 0) ? MSP_WAIT_OBJECT : MSP_WAIT_FREE;
     if (d->table->queue_freed != NULL) {
@@ -647,7 +661,7 @@ memspan_status_t memspan_free_on(void *pointer, memspan_queue_h queue)
         msp_kept_give_charge(&charge);
         return MEMSPAN_OK;
     }
-    atomic_fetch_add_explicit(&q->users, 1, memory_order_relaxed);
+    msp_queue_pin(q);
     msp_queue_release(q);
     status = free_slow(q, pointer);
     msp_queue_leave(q);

@@ -89,15 +89,54 @@ memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queue)
     if (!msp_queue_find_block(pointer, &view)) {
         return refuse_address(pointer);
     }
+    q = msp_queue_enter(queue);
+    if (q == NULL) {
+        return memspan_error_last()->status;
+    }
     msp_queue_lock_edges();
-    q      = msp_queue_enter(queue);
-    status = (q == NULL) ? memspan_error_last()->status : add_note(pointer, queue, false);
+    status = add_note(pointer, queue, false);
     if ((status == MEMSPAN_OK) && ((q->flags & MEMSPAN_QUEUE_LASTING) == 0)) {
         status = msp_queue_record_now(q);
     }
-    msp_queue_leave(q);
     msp_queue_unlock_edges();
+    msp_queue_leave(q);
     msp_waits_flush();
+    return status;
+}
+
+/* Take the notes of a block out of their list. Lock of edges held. */
+static struct note *take_notes(const void *pointer)
+{
+    struct note **link = list_of(pointer);
+    struct note *taken = NULL;
+
+    while (*link != NULL) {
+        struct note *n = *link;
+
+        if (n->address == pointer) {
+            *link   = n->next;
+            n->next = taken;
+            taken   = n;
+        } else {
+            link = &n->next;
+        }
+    }
+    return taken;
+}
+
+/* The lock of edges held, which is released where the host waits. */
+static memspan_status_t order_user(struct msp_queue *q, const struct note *n, bool *waited_p)
+{
+    struct msp_queue *user  = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
+    memspan_status_t status = MEMSPAN_OK;
+    bool waited             = false;
+
+    if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
+        msp_queue_pin(user);
+        status = msp_queue_order(q, user, MSP_MARK_ALL, false, MSP_WAIT_EDGE, &waited);
+        msp_queue_leave_call(user);
+    }
+    *waited_p = *waited_p || waited;
     return status;
 }
 
@@ -105,28 +144,24 @@ memspan_status_t msp_queue_order_users(struct msp_queue *q, const void *pointer,
                                        bool *attached_p)
 {
     memspan_status_t status = MEMSPAN_OK;
-    struct note **link;
+    memspan_status_t ordered;
+    struct note *taken;
 
     msp_queue_lock_edges();
-    link = list_of(pointer);
-    while (*link != NULL) {
-        struct note *n = *link;
-        struct msp_queue *user;
-        memspan_status_t ordered = MEMSPAN_OK;
-        bool waited              = false;
+    taken = take_notes(pointer);
+    while (taken != NULL) {
+        struct note *n = taken;
 
-        if (n->address != pointer) {
-            link = &n->next;
-            continue;
-        }
-        user = msp_queue_at((uint32_t)(uintptr_t)n->user & (MSP_QUEUES_MAX - 1));
-        if (atomic_load(&user->handle) == (uintptr_t)n->user) { /* closed: its work is complete */
-            ordered = msp_queue_order(q, user, MSP_MARK_ALL, false, MSP_WAIT_EDGE, &waited);
-        }
+        ordered     = order_user(q, n, waited_p);
         status      = (status == MEMSPAN_OK) ? ordered : status;
-        *waited_p   = *waited_p || waited;
         *attached_p = *attached_p || n->attached;
-        drop_note(link);
+        if (ordered == MEMSPAN_OK) {
+            drop_note(&taken);
+        } else { /* the block stays live: its next free finds the note */
+            taken             = n->next;
+            n->next           = *list_of(pointer);
+            *list_of(pointer) = n;
+        }
     }
     msp_queue_unlock_edges();
     return status;
@@ -167,20 +202,21 @@ static memspan_status_t check_attach(const void *pointer, const struct msp_chunk
     return MEMSPAN_OK;
 }
 
-/* Lock of edges held. */
 static void drop_attached(const void *address)
 {
     struct note **link = list_of(address);
 
+    msp_queue_lock_edges();
     while ((*link != NULL) && (((*link)->address != address) || !(*link)->attached)) {
         link = &(*link)->next;
     }
     if (*link != NULL) {
         drop_note(link);
     }
+    msp_queue_unlock_edges();
 }
 
-/* Lock of edges held, the queue entered. */
+/* The queue is entered. The note precedes the driver's call, which may wait. */
 static memspan_status_t attach(void *pointer, const struct msp_chunk *chunk, struct msp_queue *q,
                                memspan_queue_h queue)
 {
@@ -188,7 +224,9 @@ static memspan_status_t attach(void *pointer, const struct msp_chunk *chunk, str
     memspan_status_t status    = check_attach(pointer, chunk, q);
 
     if ((status == MEMSPAN_OK) && (q != NULL)) {
+        msp_queue_lock_edges();
         status = add_note(pointer, queue, true);
+        msp_queue_unlock_edges();
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -209,14 +247,12 @@ memspan_status_t memspan_queue_attach(void *pointer, memspan_queue_h queue)
     if (!msp_queue_find_block(pointer, &view)) {
         return refuse_address(pointer);
     }
-    msp_queue_lock_edges();
     if (queue != MEMSPAN_QUEUE_NULL) {
         q = msp_queue_enter(queue);
     }
     status = ((q == NULL) && (queue != MEMSPAN_QUEUE_NULL)) ? memspan_error_last()->status
                                                             : attach(pointer, view.chunk, q, queue);
     msp_queue_leave(q);
-    msp_queue_unlock_edges();
     msp_waits_flush();
     return status;
 }

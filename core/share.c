@@ -38,6 +38,7 @@ struct opened {
     uint64_t owner;
     uint64_t serial;
     size_t references;
+    bool is_busy; /* a driver opens or closes it: no call uses it meanwhile */
     struct opened *next;
 };
 
@@ -46,6 +47,7 @@ static const char magic[8] = "mspshr2";
 atomic_size_t msp_opened_count;
 static struct opened *first;
 MSP_LOCK_STATIC(opened_lock, MSP_RANK_SHARED);
+static pthread_cond_t opened_changed = PTHREAD_COND_INITIALIZER; /* a busy one is not any more */
 
 static uint64_t owner_number;
 static pthread_once_t owner_once = PTHREAD_ONCE_INIT;
@@ -246,18 +248,56 @@ static const struct msp_device *find_its_device(const struct head *head)
     return other;
 }
 
+/* That which is open or becomes so. opened_lock held, which is released while a driver is at work
+ * on it. */
 static struct opened *find_open(const struct msp_device *d, const struct head *head)
 {
-    struct opened *o;
+    struct opened *o = first;
 
-    for (o = first; (o != NULL) && ((o->view.device != d) || (o->owner != head->owner) ||
-                                    (o->serial != head->serial));
-         o = o->next) {
+    while (o != NULL) {
+        bool is_it =
+            (o->view.device == d) && (o->owner == head->owner) && (o->serial == head->serial);
+
+        if (is_it && !o->is_busy) {
+            break;
+        }
+        if (is_it) {
+            pthread_cond_wait(&opened_changed, &opened_lock.mutex);
+        }
+        o = is_it ? first : o->next;
     }
     return o;
 }
 
 /* opened_lock held. */
+static void remove_opened(struct opened *o)
+{
+    struct opened **link = &first;
+
+    while (*link != o) {
+        link = &(*link)->next;
+    }
+    *link = o->next;
+    pthread_cond_broadcast(&opened_changed);
+    free(o);
+}
+
+static memspan_status_t call_import(const struct msp_device *d, const void *own_token,
+                                    size_t token_bytes, memspan_block_t *block_p)
+{
+    memspan_status_t status =
+        d->table->ipc_import(d->state, d->ordinal, own_token, token_bytes, block_p);
+
+    if ((status == MEMSPAN_OK) && ((block_p->address == NULL) || (block_p->size_bytes == 0))) {
+        status = msp_error_native(MEMSPAN_ERR_DRIVER, d->table->name, "ipc_import", MEMSPAN_OK, "",
+                                  "repair or remove the backend",
+                                  "the driver opened no memory: %zu bytes at %p",
+                                  block_p->size_bytes, block_p->address);
+    }
+    return status;
+}
+
+/* opened_lock held, which is released while the driver opens it. */
 static memspan_status_t open_new(const struct msp_device *d, const struct head *head,
                                  const void *own_token, struct opened **opened_p)
 {
@@ -267,47 +307,45 @@ static memspan_status_t open_new(const struct msp_device *d, const struct head *
     if (o == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record what is opened");
     }
-    status = d->table->ipc_import(d->state, d->ordinal, own_token, head->token_bytes, &o->block);
-    if ((status == MEMSPAN_OK) && ((o->block.address == NULL) || (o->block.size_bytes == 0))) {
-        status = msp_error_native(MEMSPAN_ERR_DRIVER, d->table->name, "ipc_import", MEMSPAN_OK, "",
-                                  "repair or remove the backend",
-                                  "the driver opened no memory: %zu bytes at %p",
-                                  o->block.size_bytes, o->block.address);
-    }
+    o->view.device = d;
+    o->owner       = head->owner;
+    o->serial      = head->serial;
+    o->is_busy     = true;
+    o->next        = first;
+    first          = o;
+    msp_unlock(&opened_lock);
+    status = call_import(d, own_token, head->token_bytes, &o->block);
+    msp_lock(&opened_lock);
     if (status != MEMSPAN_OK) {
-        free(o);
+        remove_opened(o);
         return status;
     }
-    o->view   = (struct msp_opened){.device     = d,
-                                    .kind       = (memspan_kind_t)head->kind,
-                                    .base       = o->block.address,
-                                    .size_bytes = o->block.size_bytes};
-    o->owner  = head->owner;
-    o->serial = head->serial;
-    o->next   = first;
-    first     = o;
+    o->view.kind       = (memspan_kind_t)head->kind;
+    o->view.base       = o->block.address;
+    o->view.size_bytes = o->block.size_bytes;
+    o->is_busy         = false;
+    pthread_cond_broadcast(&opened_changed);
     atomic_fetch_add_explicit(&msp_opened_count, 1, memory_order_relaxed);
     *opened_p = o;
     return MEMSPAN_OK;
 }
 
-/* One reference less; opened_lock held. */
+/* One reference less; opened_lock held, which is released while the driver closes it. */
 static memspan_status_t drop(struct opened *o)
 {
     const struct msp_device *d = o->view.device;
-    struct opened **link;
     memspan_status_t status;
 
     o->references--;
     if (o->references > 0) {
         return MEMSPAN_OK;
     }
-    for (link = &first; *link != o; link = &(*link)->next) {
-    }
-    *link = o->next;
+    o->is_busy = true;
     atomic_fetch_sub_explicit(&msp_opened_count, 1, memory_order_relaxed);
+    msp_unlock(&opened_lock);
     status = d->table->ipc_close(d->state, d->ordinal, &o->block);
-    free(o);
+    msp_lock(&opened_lock);
+    remove_opened(o);
     return status;
 }
 
@@ -370,7 +408,7 @@ static struct opened *find_address(const void *address)
     struct opened *o;
 
     for (o = first; (o != NULL) &&
-                    (((const char *)address < (const char *)o->view.base) ||
+                    (o->is_busy || ((const char *)address < (const char *)o->view.base) ||
                      ((const char *)address >= (const char *)o->view.base + o->view.size_bytes));
          o = o->next) {
     }

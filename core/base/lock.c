@@ -26,6 +26,15 @@ void msp_rank_check(enum msp_rank rank)
     }
 }
 
+void msp_rank_check_wait(const char *what)
+{
+    if (held != 0) {
+        fprintf(stderr, "memspan: lock order: \"%s\" is held where the thread may wait: %s\n",
+                names[63 - __builtin_clzll(held)], what);
+        abort();
+    }
+}
+
 void msp_rank_enter(enum msp_rank rank)
 {
     held |= UINT64_C(1) << rank;

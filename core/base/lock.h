@@ -3,8 +3,9 @@
 #define MEMSPAN_CORE_BASE_LOCK_H
 
 /* Mutexes with a rank. A thread takes them in ascending rank only: the enum below is the lock order
- * of the library. Debug builds check it and abort with the names of both locks; release builds have
- * a plain mutex. */
+ * of the library. A thread that holds one waits neither for work of a driver, nor for a thread, nor
+ * calls a function of the program: what it waits for may need the lock. Debug builds check both
+ * rules and abort with the names; release builds have a plain mutex. */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -75,6 +76,10 @@ void msp_rank_check(enum msp_rank rank);
 
 void msp_rank_enter(enum msp_rank rank);
 void msp_rank_leave(enum msp_rank rank);
+
+/* Before all that may wait, and before a function of the program. Abort when the calling thread
+ * holds a lock that others need meanwhile. */
+void msp_rank_check_wait(const char *what);
 #else
 #define MSP_LOCK_INIT(rank)                                                                        \
     {                                                                                              \
@@ -84,9 +89,10 @@ void msp_rank_leave(enum msp_rank rank);
     {                                                                                              \
         PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP                                                     \
     }
-#define msp_rank_check(rank) ((void)0)
-#define msp_rank_enter(rank) ((void)0)
-#define msp_rank_leave(rank) ((void)0)
+#define msp_rank_check(rank)      ((void)0)
+#define msp_rank_enter(rank)      ((void)0)
+#define msp_rank_leave(rank)      ((void)0)
+#define msp_rank_check_wait(what) ((void)0)
 #endif
 
 static inline void msp_lock_init(msp_lock_t *lock, enum msp_rank rank)

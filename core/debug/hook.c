@@ -70,6 +70,7 @@ void msp_hook_call(enum msp_hook hook, const void *first, const void *second)
     if (inside != NULL) {
         return;
     }
+    msp_rank_check_wait("a hook of the program");
     inside_chunk_hook = (hook == MSP_HOOK_CHUNK_TAKEN) || (hook == MSP_HOOK_CHUNK_GIVING_BACK);
     for (i = 0; i < SLOTS; i++) {
         if (!atomic_load_explicit(&slots[i].active, memory_order_relaxed)) {
@@ -169,6 +170,7 @@ static void wait_until_left(struct slot *slot, uint32_t generation)
 {
     const struct timespec a_moment = {.tv_nsec = WAIT_NS};
 
+    msp_rank_check_wait("a hook of another thread");
     while ((atomic_load(&slot->running) != 0) && (atomic_load(&slot->generation) == generation)) {
         nanosleep(&a_moment, NULL);
     }

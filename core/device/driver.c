@@ -3,6 +3,7 @@
 
 #include "core/device/driver.h"
 #include "core/base/error.h"
+#include "core/base/lock.h"
 #include <string.h>
 
 memspan_status_t msp_driver_refuse(const struct msp_driver *driver)
@@ -40,96 +41,102 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
     return MEMSPAN_OK;
 }
 
-/* X(member, the result once the process ends, parameters, arguments) */
+#define check_WAITS(name)  msp_rank_check_wait(name)
+#define check_PROMPT(name) ((void)0)
+
+/* X(member, whether it may wait for work (memspan/backend.h), the result once the process ends,
+ * parameters, arguments) */
 #define CALL_MAP(X)                                                                                \
-    X(device_describe, msp_driver_refuse,                                                          \
+    X(device_describe, PROMPT, msp_driver_refuse,                                                  \
       (void *state, int ordinal, memspan_device_info_t *info_p), (d->state, ordinal, info_p))      \
-    X(free, leave_to_exit, (void *state, int ordinal, const memspan_block_t *block),               \
+    X(free, WAITS, leave_to_exit, (void *state, int ordinal, const memspan_block_t *block),        \
       (d->state, ordinal, block))                                                                  \
-    X(import, msp_driver_refuse,                                                                   \
+    X(import, WAITS, msp_driver_refuse,                                                            \
       (void *state, int ordinal, void *address, size_t size_bytes, void **address_p,               \
        void **cookie_p),                                                                           \
       (d->state, ordinal, address, size_bytes, address_p, cookie_p))                               \
-    X(release, leave_to_exit,                                                                      \
+    X(release, WAITS, leave_to_exit,                                                               \
       (void *state, int ordinal, void *address, size_t size_bytes, void *cookie),                  \
       (d->state, ordinal, address, size_bytes, cookie))                                            \
-    X(pointer_describe, msp_driver_refuse,                                                         \
+    X(pointer_describe, PROMPT, msp_driver_refuse,                                                 \
       (void *state, const void *pointer, memspan_pointer_facts_t *facts_p),                        \
       (d->state, pointer, facts_p))                                                                \
-    X(copy, msp_driver_refuse,                                                                     \
+    X(copy, WAITS, msp_driver_refuse,                                                              \
       (void *state, int ordinal, void *queue, void *to, const void *from, size_t size_bytes),      \
       (d->state, ordinal, queue, to, from, size_bytes))                                            \
-    X(fill, msp_driver_refuse,                                                                     \
+    X(fill, WAITS, msp_driver_refuse,                                                              \
       (void *state, int ordinal, void *queue, void *to, unsigned char byte, size_t size_bytes),    \
       (d->state, ordinal, queue, to, byte, size_bytes))                                            \
-    X(synchronize, msp_driver_refuse, (void *state, int ordinal, void *queue),                     \
+    X(synchronize, WAITS, msp_driver_refuse, (void *state, int ordinal, void *queue),              \
       (d->state, ordinal, queue))                                                                  \
-    X(queue_create, msp_driver_refuse, (void *state, int ordinal, void **queue_p),                 \
+    X(queue_create, WAITS, msp_driver_refuse, (void *state, int ordinal, void **queue_p),          \
       (d->state, ordinal, queue_p))                                                                \
-    X(queue_destroy, leave_to_exit, (void *state, int ordinal, void *queue),                       \
+    X(queue_destroy, WAITS, leave_to_exit, (void *state, int ordinal, void *queue),                \
       (d->state, ordinal, queue))                                                                  \
-    X(prefetch, msp_driver_refuse,                                                                 \
+    X(prefetch, WAITS, msp_driver_refuse,                                                          \
       (void *state, int ordinal, void *queue, const void *pointer, size_t size_bytes, int to),     \
       (d->state, ordinal, queue, pointer, size_bytes, to))                                         \
-    X(launch, msp_driver_refuse,                                                                   \
+    X(launch, WAITS, msp_driver_refuse,                                                            \
       (void *state, int ordinal, void *queue, const memspan_kernel_call_t *call),                  \
       (d->state, ordinal, queue, call))                                                            \
-    X(ipc_export, msp_driver_refuse,                                                               \
+    X(ipc_export, WAITS, msp_driver_refuse,                                                        \
       (void *state, int ordinal, const memspan_block_t *block, void *token, size_t *token_size_p), \
       (d->state, ordinal, block, token, token_size_p))                                             \
-    X(ipc_import, msp_driver_refuse,                                                               \
+    X(ipc_import, WAITS, msp_driver_refuse,                                                        \
       (void *state, int ordinal, const void *token, size_t token_size, memspan_block_t *block_p),  \
       (d->state, ordinal, token, token_size, block_p))                                             \
-    X(ipc_close, leave_to_exit, (void *state, int ordinal, const memspan_block_t *block),          \
+    X(ipc_close, WAITS, leave_to_exit, (void *state, int ordinal, const memspan_block_t *block),   \
       (d->state, ordinal, block))                                                                  \
-    X(dmabuf_export, msp_driver_refuse,                                                            \
+    X(dmabuf_export, WAITS, msp_driver_refuse,                                                     \
       (void *state, int ordinal, const void *address, size_t size_bytes, int *fd_p,                \
        uint64_t *offset_p),                                                                        \
       (d->state, ordinal, address, size_bytes, fd_p, offset_p))                                    \
-    X(resize, msp_driver_refuse,                                                                   \
+    X(resize, WAITS, msp_driver_refuse,                                                            \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p,       \
        memspan_resize_accept_t accept, void *context),                                             \
       (d->state, ordinal, request, block_p, accept, context))                                      \
-    X(connect, msp_driver_refuse, (void *state, int home, memspan_kind_t kind, int from),          \
+    X(connect, PROMPT, msp_driver_refuse, (void *state, int home, memspan_kind_t kind, int from),  \
       (d->state, home, kind, from))                                                                \
-    X(copy_blocks, msp_driver_refuse,                                                              \
+    X(copy_blocks, WAITS, msp_driver_refuse,                                                       \
       (void *state, int ordinal, void *queue, void *to, size_t to_stride_bytes, const void *from,  \
        size_t from_stride_bytes, size_t block_bytes, size_t block_count),                          \
       (d->state, ordinal, queue, to, to_stride_bytes, from, from_stride_bytes, block_bytes,        \
        block_count))                                                                               \
-    X(event_record, msp_driver_refuse, (void *state, int ordinal, void *queue, void **event_p),    \
+    X(event_record, PROMPT, msp_driver_refuse,                                                     \
+      (void *state, int ordinal, void *queue, void **event_p),                                     \
       (d->state, ordinal, queue, event_p))                                                         \
-    X(event_wait, msp_driver_refuse, (void *state, int ordinal, void *queue, void *event),         \
+    X(event_wait, PROMPT, msp_driver_refuse, (void *state, int ordinal, void *queue, void *event), \
       (d->state, ordinal, queue, event))                                                           \
-    X(event_done, msp_driver_refuse, (void *state, int ordinal, void *event, int *done_p),         \
+    X(event_done, PROMPT, msp_driver_refuse, (void *state, int ordinal, void *event, int *done_p), \
       (d->state, ordinal, event, done_p))                                                          \
-    X(event_destroy, leave_to_exit, (void *state, int ordinal, void *event),                       \
+    X(event_destroy, PROMPT, leave_to_exit, (void *state, int ordinal, void *event),               \
       (d->state, ordinal, event))                                                                  \
-    X(queue_adopt, msp_driver_refuse,                                                              \
+    X(queue_adopt, WAITS, msp_driver_refuse,                                                       \
       (void *state, int ordinal, memspan_queue_type_t type, void *native, void **queue_p),         \
       (d->state, ordinal, type, native, queue_p))                                                  \
-    X(attach, msp_driver_refuse,                                                                   \
+    X(attach, WAITS, msp_driver_refuse,                                                            \
       (void *state, int ordinal, void *queue, const memspan_block_t *block),                       \
       (d->state, ordinal, queue, block))                                                           \
-    X(queue_hold, msp_driver_refuse, (void *state, int ordinal, void *queue),                      \
+    X(queue_hold, PROMPT, msp_driver_refuse, (void *state, int ordinal, void *queue),              \
       (d->state, ordinal, queue))                                                                  \
-    X(queue_release, leave_to_exit, (void *state, int ordinal, void *queue),                       \
+    X(queue_release, PROMPT, leave_to_exit, (void *state, int ordinal, void *queue),               \
       (d->state, ordinal, queue))                                                                  \
-    X(queue_allocated, msp_driver_refuse,                                                          \
+    X(queue_allocated, PROMPT, msp_driver_refuse,                                                  \
       (void *state, int ordinal, void *queue, const void *address, size_t size_bytes),             \
       (d->state, ordinal, queue, address, size_bytes))                                             \
-    X(queue_freed, msp_driver_refuse,                                                              \
+    X(queue_freed, WAITS, msp_driver_refuse,                                                       \
       (void *state, int ordinal, void *queue, const void *address, size_t size_bytes),             \
       (d->state, ordinal, queue, address, size_bytes))                                             \
-    X(move, msp_driver_refuse,                                                                     \
+    X(move, WAITS, msp_driver_refuse,                                                              \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))
 
-#define DEFINE_CALL(member, refusal, parameters, arguments)                                        \
+#define DEFINE_CALL(member, waits, refusal, parameters, arguments)                                 \
     static memspan_status_t call_##member parameters                                               \
     {                                                                                              \
         struct msp_driver *d = state;                                                              \
         memspan_status_t status;                                                                   \
+        check_##waits(#member);                                                                    \
         if (!msp_calls_begin(&d->calls)) {                                                         \
             return refusal(d);                                                                     \
         }                                                                                          \
@@ -147,6 +154,7 @@ static memspan_status_t call_alloc(void *state, int ordinal, const memspan_reque
     struct msp_driver *d = state;
     memspan_status_t status;
 
+    check_WAITS("alloc");
     if (!msp_calls_begin(&d->calls)) {
         return msp_driver_refuse(d);
     }
@@ -198,12 +206,12 @@ void msp_driver_init(struct msp_driver *driver, const memspan_backend_t *own)
            (own->struct_size < sizeof(*table)) ? own->struct_size & ~(sizeof(void *) - 1)
                                                : sizeof(*table));
     table->struct_size = sizeof(*table);
-#define SET_CALL(member, refusal, parameters, arguments)                                           \
+#define SET_CALL(member, waits, refusal, parameters, arguments)                                    \
     table->member = (table->member != NULL) ? call_##member : NULL;
     CALL_MAP(SET_CALL)
-    SET_CALL(alloc, , , )
-    SET_CALL(purge, , , )
-    SET_CALL(reach, , , )
-    SET_CALL(reach_source, , , )
+    SET_CALL(alloc, , , , )
+    SET_CALL(purge, , , , )
+    SET_CALL(reach, , , , )
+    SET_CALL(reach_source, , , , )
 #undef SET_CALL
 }

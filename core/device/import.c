@@ -13,6 +13,7 @@ struct import {
     char *address;
     size_t size_bytes;
     size_t count;
+    bool is_ready; /* in all drivers; else one of them is at work on it */
     struct {
         const struct msp_device *device;
         void *cookie;
@@ -77,7 +78,7 @@ static memspan_status_t enter(struct import *import)
     return MEMSPAN_OK;
 }
 
-/* ---- the list ---- */
+/* ---- the list: the range is in it while drivers are at work, without the lock ---- */
 
 static bool overlaps(const char *address, size_t size_bytes)
 {
@@ -89,6 +90,34 @@ static bool overlaps(const char *address, size_t size_bytes)
         }
     }
     return false;
+}
+
+/* False: the range is taken. */
+static bool add(struct import *import)
+{
+    bool is_free;
+
+    msp_lock(&import_lock);
+    is_free = !overlaps(import->address, import->size_bytes);
+    if (is_free) {
+        import->next = imports;
+        imports      = import;
+    }
+    msp_unlock(&import_lock);
+    return is_free;
+}
+
+static void drop(struct import *import)
+{
+    struct import **at = &imports;
+
+    msp_lock(&import_lock);
+    while (*at != import) {
+        at = &(*at)->next;
+    }
+    *at = import->next;
+    msp_unlock(&import_lock);
+    free(import);
 }
 
 static memspan_status_t check(const void *address, size_t size_bytes, const int *devices,
@@ -132,39 +161,39 @@ memspan_status_t memspan_import(void *address, size_t size_bytes, const int *dev
         }
     }
     msp_fork_prepare();
-    msp_lock(&import_lock);
-    status = overlaps(address, size_bytes)
-                 ? memspan_error(MEMSPAN_ERR_CONFLICT, "pages at %p have been imported", address)
-                 : enter(import);
-    if (status == MEMSPAN_OK) {
-        import->next = imports;
-        imports      = import;
-    }
-    msp_unlock(&import_lock);
-    if (status != MEMSPAN_OK) {
+    if (!add(import)) {
         free(import);
+        return memspan_error(MEMSPAN_ERR_CONFLICT, "pages at %p have been imported", address);
     }
-    return status;
+    status = enter(import);
+    if (status != MEMSPAN_OK) {
+        drop(import);
+        return status;
+    }
+    msp_lock(&import_lock);
+    import->is_ready = true;
+    msp_unlock(&import_lock);
+    return MEMSPAN_OK;
 }
 
 memspan_status_t memspan_import_release(void *address)
 {
-    struct import **at;
     struct import *found;
 
     msp_lock(&import_lock);
-    for (at = &imports; (*at != NULL) && ((*at)->address != address); at = &(*at)->next) {
+    for (found = imports; (found != NULL) && ((found->address != address) || !found->is_ready);
+         found = found->next) {
     }
-    found = *at;
     if (found != NULL) {
-        *at = found->next;
-        leave(found, found->count);
+        found->is_ready = false; /* no other release finds it */
     }
     msp_unlock(&import_lock);
-    free(found);
-    return (found != NULL)
-               ? MEMSPAN_OK
-               : memspan_error(MEMSPAN_ERR_NOT_FOUND, "no import begins at %p", address);
+    if (found == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "no import begins at %p", address);
+    }
+    leave(found, found->count);
+    drop(found);
+    return MEMSPAN_OK;
 }
 
 bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_device *device)
@@ -177,7 +206,7 @@ bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_
     for (i = imports; i != NULL; i = i->next) {
         size_t offset = (size_t)((const char *)pointer - i->address);
 
-        if ((offset >= i->size_bytes) || (size_bytes > i->size_bytes - offset)) {
+        if (!i->is_ready || (offset >= i->size_bytes) || (size_bytes > i->size_bytes - offset)) {
             continue;
         }
         for (k = 0; k < i->count; k++) {

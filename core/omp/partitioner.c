@@ -137,6 +137,7 @@ static void release_partition(struct msp_omp_partition *partition)
     uintptr_t found;
 
     if (partition->release != NULL) {
+        msp_rank_check_wait("a function of a partitioner");
         partition->release(partition);
     }
     msp_omp_table_take(&partitions, (uintptr_t)partition, &found);
@@ -313,6 +314,7 @@ static memspan_status_t compute(const struct partitioner *how, const struct ques
         free(partition);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a partition's record");
     }
+    msp_rank_check_wait("a function of a partitioner");
     how->compute((msp_omp_space_t)asked->space, asked->size_bytes, (intptr_t)asked->argument,
                  partition);
     partition->closed = true;

@@ -293,8 +293,9 @@ typedef struct memspan_backend {
     memspan_status_t (*move)(void *state, int ordinal, const memspan_request_t *request,
                              memspan_block_t *block_p);
 
-    /** Group event; a table may end before it. event_record(): the event is the end of the work
-     * that is on @p queue now. *event_p NULL: a new event; else one of this queue, recorded again.
+    /** Group event; a table may end before it. None of these calls waits for work: the library
+     * makes them under a lock of all queues. event_record(): the event is the end of the work that
+     * is on @p queue now. *event_p NULL: a new event; else one of this queue, recorded again.
      * event_wait(): later work of @p queue, which may be another device's, starts after the work of
      * the event as last recorded; the host does not wait. MEMSPAN_ERR_UNSUPPORTED, without an error
      * record: not these two, the library waits. event_done(): *done_p 1 when that work is complete,

@@ -75,17 +75,20 @@ MEMSPAN_API memspan_status_t memspan_queue_get(int device, memspan_queue_type_t 
                                                unsigned flags, memspan_queue_h *queue_p);
 
 /** Wait for the work of a queue, and close it. The memory that was freed on it goes back to its
- * pools. MEMSPAN_QUEUE_NULL: no effect. Errors: MEMSPAN_ERR_NOT_FOUND (no such queue),
- * MEMSPAN_ERR_DRIVER (the queue is closed nevertheless). */
+ * pools. MEMSPAN_QUEUE_NULL: no effect. Calls of other threads on the queue are served first, or
+ * find no such queue. Errors: MEMSPAN_ERR_NOT_FOUND (no such queue), MEMSPAN_ERR_CONFLICT (in a
+ * function of this queue, for whose end it waits), MEMSPAN_ERR_DRIVER (the queue is closed
+ * nevertheless). */
 MEMSPAN_API memspan_status_t memspan_queue_close(memspan_queue_h queue);
 
 /** Wait on the host until the work of @p queue is complete. Errors: MEMSPAN_ERR_NOT_FOUND,
- * MEMSPAN_ERR_DRIVER, MEMSPAN_ERR_FORKED. */
+ * MEMSPAN_ERR_CONFLICT (in a function of this queue), MEMSPAN_ERR_DRIVER, MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_queue_synchronize(memspan_queue_h queue);
 
 /** Later work of @p queue starts after the work that is on @p other now. The host waits only
  * between two drivers, or where a driver has no events: see waited_ns. Errors:
- * MEMSPAN_ERR_NOT_FOUND, MEMSPAN_ERR_DRIVER, MEMSPAN_ERR_FORKED. */
+ * MEMSPAN_ERR_NOT_FOUND, MEMSPAN_ERR_CONFLICT (the host would wait, in a function of @p other),
+ * MEMSPAN_ERR_DRIVER, MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_queue_wait(memspan_queue_h queue, memspan_queue_h other);
 
 /** Allocate for the work that follows on @p queue. The host, or another queue, may use the memory
@@ -94,7 +97,8 @@ MEMSPAN_API memspan_status_t memspan_queue_wait(memspan_queue_h queue, memspan_q
  *
  * NULL on failure, after the fallback trait was followed; errors are those of memspan_alloc() and
  * MEMSPAN_ERR_NOT_FOUND (no such queue). Before a request fails for lack of memory, memory that was
- * freed on any queue goes back to its pools, and the host waits for the work that uses it. */
+ * freed on any queue goes back to its pools, and the host waits for the work that uses it, but not
+ * in a function of memspan_call_on(), which that work may wait for. */
 MEMSPAN_API void *memspan_alloc_on(memspan_allocator_h allocator, size_t size_bytes,
                                    memspan_queue_h queue);
 
@@ -131,7 +135,8 @@ MEMSPAN_API memspan_status_t memspan_queue_attach(void *pointer, memspan_queue_h
 /** memspan_copy(), memspan_fill(), memspan_prefetch() and memspan_kernel_launch() on a queue: after
  * its earlier work; the call may return before the work is complete. Memory that the driver of the
  * queue does not serve (another driver's) is copied and filled by the host, which waits for the
- * queue first. Errors: as without a queue, and MEMSPAN_ERR_NOT_FOUND (no such queue). */
+ * queue first. Errors: as without a queue, MEMSPAN_ERR_NOT_FOUND (no such queue), and
+ * MEMSPAN_ERR_CONFLICT (the host would wait, in a function of this queue). */
 MEMSPAN_API memspan_status_t memspan_copy_on(memspan_queue_h queue, void *to, const void *from,
                                              size_t size_bytes);
 MEMSPAN_API memspan_status_t memspan_fill_on(memspan_queue_h queue, void *to, unsigned char byte,
@@ -141,7 +146,10 @@ MEMSPAN_API memspan_status_t memspan_prefetch_on(memspan_queue_h queue, const vo
 MEMSPAN_API memspan_status_t memspan_kernel_launch_on(memspan_queue_h queue,
                                                       const memspan_kernel_call_t *call);
 
-/** A function of the program. No queue may be closed or waited for in it. */
+/** A function of the program. In it, no queue that has functions to call may be waited for; calls
+ * that would close its own queue, or wait for it, fail with MEMSPAN_ERR_CONFLICT. An exception that
+ * leaves it passes through the call where the function runs in it, and ends the process where it
+ * runs on the library's thread. */
 typedef void (*memspan_call_t)(void *argument);
 
 /** Call @p function on a thread of the library, after the work that is on @p queue now; later work

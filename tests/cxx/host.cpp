@@ -5,6 +5,8 @@
 #include "containers.hpp"
 #include <array>
 #include <cstring>
+#include <memspan/queue.h>
+#include <stdexcept>
 
 /* Like omp_allocator_handle_t of GCC and LLVM. */
 enum openmp_handle : std::uintptr_t { openmp_none = 0, openmp_default = 1, openmp_high_bw = 4 };
@@ -55,6 +57,21 @@ static void check_handles()
     owner.reset();
     CHECK(throws<std::logic_error>([=] { memspan::allocator<int> a(stale); }));
     CHECK(throws<std::logic_error>([&] { memspan::allocator<int> a(owner); }));
+}
+
+static void throw_error(void *)
+{
+    throw std::runtime_error("of the function");
+}
+
+/* The host's queue calls a function in the call itself: nothing is left by an exception. */
+static void check_exception_on_queue()
+{
+    memspan_queue_h queue = MEMSPAN_QUEUE_NULL;
+
+    CHECK(memspan_queue_open(MEMSPAN_HOST, MEMSPAN_QUEUE_OWN, nullptr, 0, &queue) == MEMSPAN_OK);
+    CHECK(throws<std::runtime_error>([=] { memspan_call_on(queue, throw_error, nullptr); }, "of"));
+    CHECK(memspan_queue_close(queue) == MEMSPAN_OK); /* waits for the calls that have not ended */
 }
 
 static void check_owner()
@@ -248,6 +265,7 @@ int main()
 
     check_containers(owner.get());
     check_handles();
+    check_exception_on_queue();
     check_owner();
     check_propagation();
     check_alignment();

@@ -36,6 +36,19 @@ Test(lock, the_same_rank_twice, .signal = SIGABRT)
     msp_lock(&other);
 }
 
+Test(lock, a_wait_without_a_lock)
+{
+    msp_lock(&outer);
+    msp_unlock(&outer);
+    msp_rank_check_wait("a test");
+}
+
+Test(lock, a_wait_under_a_lock, .signal = SIGABRT)
+{
+    msp_lock(&outer);
+    msp_rank_check_wait("a test");
+}
+
 Test(lock, trying_is_right_in_any_order)
 {
     msp_lock(&inner);
