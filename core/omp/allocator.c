@@ -116,6 +116,11 @@ static bool is_their_space(msp_omp_space_t space)
            (memspan_space_resource_count((memspan_space_h)space) == 0);
 }
 
+typedef msp_omp_allocator_t init_fn(msp_omp_space_t space, int trait_count,
+                                    const memspan_trait_t *traits);
+typedef msp_omp_allocator_t kmpc_init_fn(int thread, msp_omp_space_t space, int trait_count,
+                                         const memspan_trait_t *traits);
+
 /* By the entry point that the runtime's own routines end in, so as not to come round again. */
 static msp_omp_allocator_t make_theirs(msp_omp_space_t space, int trait_count,
                                        const memspan_trait_t *traits)
@@ -126,8 +131,7 @@ static msp_omp_allocator_t make_theirs(msp_omp_space_t space, int trait_count,
     if ((init == 0) || (number == 0)) {
         return 0;
     }
-    return ((msp_omp_allocator_t(*)(int, msp_omp_space_t, int, const memspan_trait_t *))init)(
-        ((int (*)(void *))number)(NULL), space, trait_count, traits);
+    return ((kmpc_init_fn *)init)(((int (*)(void *))number)(NULL), space, trait_count, traits);
 }
 
 static msp_omp_allocator_t made(const char *routine, msp_omp_allocator_t allocator)
@@ -144,7 +148,11 @@ static __attribute__((noinline)) msp_omp_allocator_t init_slowly(msp_omp_space_t
                                                                  const void *caller)
 {
     MSP_OMP_CALL_FROM(caller);
+    uintptr_t real = msp_omp_is_runtime(caller) ? msp_omp_real(MSP_OMP_REAL_INIT_ALLOCATOR) : 0;
 
+    if (MSP_UNLIKELY(real != 0)) { /* libgomp, from its reading of OMP_ALLOCATOR */
+        return ((init_fn *)real)(space, trait_count, traits);
+    }
     if (MSP_UNLIKELY(is_their_space(space))) {
         return make_theirs(space, trait_count, traits);
     }
@@ -155,21 +163,29 @@ msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
                                        const memspan_trait_t traits[])
 {
     /* Spares have no traits that are translated here. */
-    uintptr_t again =
-        (space == 0) ? msp_spare_take(MEMSPAN_SPACE_DEFAULT, traits, (size_t)trait_count) : 0;
+    uintptr_t again = ((space == 0) && !msp_omp_is_runtime(MSP_OMP_CALLER))
+                          ? msp_spare_take(MEMSPAN_SPACE_DEFAULT, traits, (size_t)trait_count)
+                          : 0;
 
     return MSP_LIKELY(again != 0) ? again : init_slowly(space, trait_count, traits, MSP_OMP_CALLER);
 }
 
-/* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
- * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: a query about devices
- * now would wait for that very initialisation. Its predefined handle stands in; the variable's own
- * allocator is made at first use (icv.c). */
+/* Compilers call this for uses_allocators, always with the default space. libomp's own
+ * omp_init_allocator() ends here, for who calls it by libomp's handle, and so does its reading of
+ * OMP_ALLOCATOR: it uses the allocator by its own routines, so it gets its own. Where it is linked
+ * into the program, a vendor's space comes from that reading alone, while it initialises itself: a
+ * query about devices now would wait for that very initialisation. Its predefined handle stands in;
+ * the variable's own allocator is made at first use (icv.c). */
 msp_omp_allocator_t __kmpc_init_allocator(int thread, msp_omp_space_t space, int trait_count,
                                           memspan_trait_t *traits)
 {
     MSP_OMP_CALL();
-    (void)thread;
+    uintptr_t real =
+        msp_omp_has_kmpc_call(MSP_OMP_CALLER) ? 0 : msp_omp_real(MSP_OMP_REAL_KMPC_INIT_ALLOCATOR);
+
+    if (MSP_UNLIKELY(real != 0)) {
+        return ((kmpc_init_fn *)real)(thread, space, trait_count, traits);
+    }
     if (msp_omp_space_is_vendor(space) && (msp_option_text(MSP_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
         return msp_omp_allocator_of_space(space);
     }

@@ -217,6 +217,18 @@ static void look_for_changes(void)
     msp_omp_real_forget_absent();
 }
 
+/* What the code of the object is. A runtime that is linked into the program is not told from it. */
+static unsigned describe(msp_object_t object)
+{
+    bool is_runtime = (object != msp_object_program()) && defines(object, host_mark);
+    uintptr_t address;
+
+    return (is_runtime ? MSP_OMP_CALLER_RUNTIME : 0) |
+           (msp_object_calls(object, names[MSP_OMP_REAL_KMPC_INIT_ALLOCATOR], &address)
+                ? MSP_OMP_CALLER_KMPC
+                : 0);
+}
+
 static unsigned object_runtime(msp_object_t object)
 {
     _Atomic(uint64_t) *slot    = &objects[msp_omp_caller_slot(object >> 4)];
@@ -228,6 +240,9 @@ static unsigned object_runtime(msp_object_t object)
         return (unsigned)(known & 0xff);
     }
     index = read_scope(object, &scope) ? index_of(&scope) : MSP_OMP_CALLER_KEEP;
+    if ((index != MSP_OMP_CALLER_KEEP) && (object != 0)) {
+        index |= describe(object);
+    }
     atomic_store_explicit(slot, ((uint64_t)object << 8) | index, memory_order_release);
     return index;
 }

@@ -135,9 +135,14 @@ struct msp_omp_runtime {
 /* The first is the default. */
 extern struct msp_omp_runtime msp_omp_runtimes[MSP_OMP_RUNTIME_MAX] MSP_HIDDEN;
 
-/* Return addresses that called: address * 256 + index of the runtime, or KEEP. Pairs release with
- * acquire, for the members of the runtime's record. */
-enum { MSP_OMP_CALLER_KEEP = 0xff };
+/* Return addresses that called: address * 256 + index of the runtime and what the code is, or KEEP.
+ * Pairs release with acquire, for the members of the runtime's record. */
+enum {
+    MSP_OMP_CALLER_RUNTIME = 0x40, /* the runtime itself */
+    MSP_OMP_CALLER_KMPC    = 0x80, /* calls __kmpc_init_allocator() itself */
+    MSP_OMP_CALLER_INDEX   = 0x3f,
+    MSP_OMP_CALLER_KEEP    = 0xff
+};
 extern _Atomic(uint64_t) msp_omp_callers[MSP_OMP_CALLER_SLOTS] MSP_HIDDEN;
 
 /* The runtime of the OpenMP call that this thread is in; the default outside of calls. */
@@ -151,7 +156,8 @@ static inline size_t msp_omp_caller_slot(uintptr_t caller)
     return (caller ^ (caller >> 8)) % MSP_OMP_CALLER_SLOTS;
 }
 
-/* Index of the runtime that code at @p caller calls, or KEEP where that is this library's own. */
+/* Index of the runtime that code at @p caller calls and what the code is, or KEEP where that is
+ * this library's own. */
 static inline unsigned msp_omp_caller_runtime(uintptr_t caller)
 {
     uint64_t known =
@@ -168,7 +174,7 @@ static inline struct msp_omp_runtime *msp_omp_enter(const void *caller)
     unsigned index                = msp_omp_caller_runtime((uintptr_t)caller);
 
     if (index != MSP_OMP_CALLER_KEEP) {
-        msp_omp_current = &msp_omp_runtimes[index];
+        msp_omp_current = &msp_omp_runtimes[index & MSP_OMP_CALLER_INDEX];
     }
     return outer;
 }
@@ -179,6 +185,22 @@ static inline void msp_omp_leave(struct msp_omp_runtime *const *outer)
 }
 
 #define MSP_OMP_CALLER __builtin_return_address(0)
+
+/* True when the caller is a runtime that uses our definition for something of its own: libgomp,
+ * which makes the allocator of OMP_ALLOCATOR by its exported routine. */
+static inline bool msp_omp_is_runtime(const void *caller)
+{
+    unsigned index = msp_omp_caller_runtime((uintptr_t)caller);
+
+    return (index != MSP_OMP_CALLER_KEEP) && ((index & MSP_OMP_CALLER_RUNTIME) != 0);
+}
+
+/* True when the code at @p caller has a call of __kmpc_init_allocator(), as compilers emit it. Else
+ * the call came through a routine of libomp's, which jumps there and leaves no return address. */
+static inline bool msp_omp_has_kmpc_call(const void *caller)
+{
+    return (msp_omp_caller_runtime((uintptr_t)caller) & MSP_OMP_CALLER_KMPC) != 0;
+}
 
 /* A declaration: until the end of the block calls are for the runtime of @p caller. */
 #define MSP_OMP_CALL_FROM(caller)                                                                  \
