@@ -91,30 +91,60 @@ static bool is_readable(uintptr_t address)
     return msp_omp_read_safely((const void *)address, &byte, 1);
 }
 
+/* Do the C library's words around a block at @p raw agree? The word before it is the size of the
+ * chunk with three flags; behind a chunk in use that was not mapped alone, the next one says so. */
+static bool is_glibc_block(uintptr_t raw, size_t least, size_t most)
+{
+    enum { PREVIOUS_IN_USE = 1, MAPPED = 2, FLAGS = 7 };
+    size_t chunk;
+    size_t size;
+    size_t next;
+
+    if (!msp_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
+        return false;
+    }
+    size = chunk & ~(size_t)FLAGS;
+    if ((size % (2 * sizeof(void *)) != 0) || (size < least + sizeof(chunk)) || (size > most)) {
+        return false;
+    }
+    if ((chunk & MAPPED) != 0) {
+        return is_readable(raw + least - 1);
+    }
+    return msp_omp_read_safely((const char *)raw + size - sizeof(next), &next, sizeof(next)) &&
+           ((next & PREVIOUS_IN_USE) != 0);
+}
+
 /* Can a malloc block of at least @p least bytes, and at most @p most, be at @p raw? Another malloc
  * keeps its records elsewhere; then the last byte must at least be readable. */
 static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
 {
-    size_t chunk;
-
     if (raw % (2 * sizeof(void *)) != 0) {
         return false;
     }
-    if (!malloc_is_glibc()) {
-        return is_readable(raw + least - 1);
-    }
-    if (!msp_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
-        return false;
-    }
-    chunk &= ~(size_t)7;
-    return (chunk >= least + sizeof(chunk)) && (chunk <= most);
+    return malloc_is_glibc() ? is_glibc_block(raw, least, most) : is_readable(raw + least - 1);
 }
 
-/* Locked memory of newer libgomps comes from mmap() and starts a page; all else from malloc(). */
-static bool is_libgomp_block(uintptr_t raw, size_t size)
+/* Does libgomp's allocator lock its memory? Its record has the bit behind three traits of a byte
+ * each. */
+static bool is_locking(msp_omp_allocator_t allocator)
 {
-    if ((raw & (msp_page_size() - 1)) == 0) {
-        return is_readable(raw + size - 1);
+    uintptr_t words[6];
+
+    return (allocator == MSP_OMP_GNU_PINNED) ||
+           ((allocator > PREDEFINED_MAX) &&
+            msp_omp_read_safely((const void *)allocator, words, sizeof(words)) &&
+            ((words[5] >> 24 & 1) != 0));
+}
+
+/* Locked memory of newer libgomps comes from mmap() and starts a page, from GCC 16 on a cache line
+ * of a GPU, because small blocks share a page; all else comes from malloc(). */
+static bool is_libgomp_block(uintptr_t raw, size_t size, msp_omp_allocator_t allocator)
+{
+    enum { SHARED_PAGE_GRANULE = 128 };
+
+    if (((raw & (msp_page_size() - 1)) == 0) ||
+        ((raw % SHARED_PAGE_GRANULE == 0) && is_locking(allocator))) {
+        return is_readable(raw) && is_readable(raw + size - 1);
     }
     return is_malloc_block(raw, size, SIZE_MAX);
 }
@@ -175,7 +205,7 @@ bool msp_omp_block_is_libgomp(const void *pointer, struct msp_omp_block *block_p
         !is_plausible_handle(record.allocator)) {
         return false;
     }
-    if (!is_libgomp_block(record.raw, record.size)) {
+    if (!is_libgomp_block(record.raw, record.size, record.allocator)) {
         return false;
     }
     *block_p = (struct msp_omp_block){.family     = MSP_OMP_LIBGOMP,
@@ -330,7 +360,9 @@ bool msp_omp_foreign_free(void *pointer)
         (void)msp_omp_table_take(&free_of, (uintptr_t)pointer, &routine);
         (void)msp_omp_table_take(&allocator_of, (uintptr_t)pointer, &allocator);
     } else if (msp_omp_foreign_recognise(pointer, &block)) {
-        routine = msp_omp_family_find(block.family, "omp_free");
+        /* libomp unlocks a pinned block for its own allocator alone, not for the null one. */
+        allocator = block.allocator;
+        routine   = msp_omp_family_find(block.family, "omp_free");
     }
     if (routine == 0) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What libgomp leaves for a request of @p size with @p pad bytes between record and block. */
-static uintptr_t *like_libgomp(size_t size, size_t pad, uintptr_t allocator)
+/* What libgomp writes at @p raw for a request of @p size with @p pad bytes between record and
+ * block. */
+static uintptr_t *record_libgomp(char *raw, size_t size, size_t pad, uintptr_t allocator)
 {
-    char *raw        = calloc(1, 32 + pad + size);
     uintptr_t *block = (uintptr_t *)(raw + 32 + pad);
 
     block[-4] = (uintptr_t)raw;
@@ -18,6 +18,11 @@ static uintptr_t *like_libgomp(size_t size, size_t pad, uintptr_t allocator)
     block[-2] = allocator;
     block[-1] = 0;
     return block;
+}
+
+static uintptr_t *like_libgomp(size_t size, size_t pad, uintptr_t allocator)
+{
+    return record_libgomp(calloc(1, 32 + pad + size), size, pad, allocator);
 }
 
 /* The same of libomp. */
@@ -71,11 +76,43 @@ Test(omp_foreign, libgomp)
     p[-3] = (uintptr_t)1 << 45;
     cr_expect_not(msp_omp_block_is_libgomp(p, &block), "larger than the malloc block");
     p[-3] = 132;
+#ifndef __SANITIZE_ADDRESS__ /* another malloc, without such words */
+    p[-5] ^= (uintptr_t)1 << 40;
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "no chunk ends there");
+    p[-5] ^= (uintptr_t)1 << 40;
+#endif
     p[-4] += 16;
     cr_expect_not(msp_omp_block_is_libgomp(p, &block), "begins after itself");
     p[-4] -= 16;
     free((void *)p[-4]);
     free((void *)q[-4]);
+}
+
+/* Locked blocks share a page: no malloc block, and no start of a page. */
+Test(omp_foreign, libgomp_shares_locked_pages)
+{
+    struct msp_omp_block block = {.family = MSP_OMP_FAMILY_COUNT};
+    uintptr_t *locking         = calloc(8, sizeof(uintptr_t));
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uintptr_t *p;
+
+    cr_assert((locking != NULL) && (page != MAP_FAILED));
+    locking[1] = 8;
+    locking[5] = (uintptr_t)1 << 24;
+    p          = record_libgomp(page + 256, 64, 0, (uintptr_t)locking);
+    cr_expect(msp_omp_block_is_libgomp(p, &block));
+    cr_expect_eq(block.size_bytes, 64);
+    locking[5] = 0;
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "not of a locking allocator");
+    p[-2] = MSP_OMP_GNU_PINNED;
+    cr_expect(msp_omp_block_is_libgomp(p, &block), "the predefined one");
+    p[-4] = 0;
+    p[-3] = (uintptr_t)p + 64;
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "from the null pointer on");
+    p = record_libgomp(page + 256 + 32, 64, 0, MSP_OMP_GNU_PINNED);
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "between two granules");
+    munmap(page, 4096);
+    free(locking);
 }
 
 Test(omp_foreign, libomp)

@@ -38,6 +38,52 @@ static void *routine(const char *name)
     return (runtime == NULL) ? NULL : dlsym(runtime, name);
 }
 
+static size_t locked_kib(void)
+{
+    char line[128];
+    size_t kib   = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+
+    while ((status != NULL) && (fgets(line, sizeof(line), status) != NULL)) {
+        (void)sscanf(line, "VmLck: %zu kB", &kib);
+    }
+    if (status != NULL) {
+        fclose(status);
+    }
+    return kib;
+}
+
+/* The runtime's own locked memory, which omp_realloc() and omp_free() by name take too. libomp
+ * unlocks it, libgomp keeps it for the next blocks. */
+static void check_pinned(init_fn *init, alloc_fn *alloc)
+{
+    const omp_alloctrait_t traits[] = {{omp_atk_pinned, omp_atv_true}};
+    omp_allocator_handle_t pinned   = init(omp_default_mem_space, 1, traits);
+    size_t before                   = locked_kib();
+    char *blocks[16];
+    int i;
+
+    if (pinned == omp_null_allocator) {
+        return; /* libgomp before 14 */
+    }
+    for (i = 0; i < 8; i++) {
+        omp_free(alloc(100000, pinned), omp_null_allocator);
+    }
+    CHECK((routine("__kmpc_fork_call") == NULL) || (locked_kib() == before));
+    for (i = 0; i < 16; i++) {
+        blocks[i] = (char *)alloc(64, pinned);
+        CHECK(blocks[i] != NULL);
+        if (blocks[i] != NULL) {
+            memset(blocks[i], i, 64);
+            blocks[i] = (char *)omp_realloc(blocks[i], 128, pinned, pinned);
+            CHECK((blocks[i] != NULL) && (blocks[i][63] == i));
+        }
+    }
+    for (i = 0; i < 16; i++) {
+        omp_free(blocks[i], pinned);
+    }
+}
+
 int main(void)
 {
     init_fn *init                = (init_fn *)routine("omp_init_allocator");
@@ -74,5 +120,6 @@ int main(void)
         omp_free(block, omp_null_allocator);
     }
     destroy(own);
+    check_pinned(init, alloc);
     return failures != 0;
 }
