@@ -36,7 +36,7 @@ const char *cli_nearest(const char *word, const char *const *candidates, size_t 
     X(MEMSPAN_BACKEND_PATH, "memquery", "")                                                        \
     X(MEMSPAN_DEVICES, "memquery", "")                                                             \
     X(OSHRUN_LAUNCHER, "oshrun", "the launcher, unless --launcher names one")                      \
-    X(PATH, "oshrun", "")                                                                          \
+    X(PATH, "oshrun memspan-advise", "")                                                           \
     X(TMPDIR, "oshrun memspan-advise", "where temporary files are (/tmp)")
 
 enum cli_variable {

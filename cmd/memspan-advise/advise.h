@@ -9,7 +9,8 @@
 
 /* profile.c: the profiles of an advised program's processes: per call site its blocks and their
  * use. The file is "memspan-profile 1", then lines "program PATH", "seconds S", "source TEXT",
- * "module PATH" (for each file of code, the program too) and "site COUNT PEAK LIFETIME BYTE-SECONDS
+ * "module PATH" (for each file of code, the program too), "allocator PATH" (whose malloc() is not
+ * seen), "memory RESIDENT WATCHED" (bytes at most) and "site COUNT PEAK LIFETIME BYTE-SECONDS
  * ACCESSED EXPOSURE HITS EDGES FRAMES". */
 
 /* As many characters of a module's name are in a frame. */
@@ -47,6 +48,9 @@ struct site {
 struct profile {
     char program[4096]; /* of the process with the most memory, used memory first */
     char source[96];
+    char allocator[4096];    /* of its own; "": none */
+    uint64_t resident_bytes; /* of all processes, each at most; 0: not known */
+    uint64_t watched_bytes;
     double seconds;
     struct site *sites;
     size_t site_count;
@@ -71,11 +75,23 @@ void advice_make(struct profile *profile, uint64_t fast_bytes);
 /* "bandwidth", "latency", "cold", "hot", "unknown". */
 const char *advice_use(enum use use);
 
-/* Name every site by the line of source that tells it apart, where that is known; else by a frame.
- */
+/* Name every site by the line of source that tells it apart, where that is known; else by as few
+ * frames as do, functions where they have names. */
 void name_sites(struct profile *profile);
 
-/* report.c: the table of the @p most largest sites, and a line for the others. */
+/* symbol.c: functions of a file of code that has no line of source, by the symbols of its dynamic
+ * linkage, which also stripped files have. Unlike the nearest symbol, a symbol has a size. */
+struct symbols;
+
+/* NULL: there are none, or they cannot be read. */
+struct symbols *symbols_read(const char *path);
+void symbols_free(struct symbols *symbols);
+
+/* The function that has that address of the file; NULL: none is known. */
+const char *symbols_find(const struct symbols *symbols, uint64_t address);
+
+/* report.c: the table of the @p most largest sites, a line for the others, and what was not seen.
+ */
 void report_print(const struct profile *profile, size_t most, FILE *out);
 
 /* The proposal as a file for MEMSPAN_PLACEMENT. */
@@ -87,7 +103,7 @@ enum { RUN_NOT_STARTED = 127 };
 
 /* Run @p arguments to its end; its status as a shell has it. @p folder: the profiles are written
  * there. Or NULL: @p placement is applied. RUN_NOT_STARTED after a message when it cannot be
- * started. */
+ * started, or would not load our libraries. */
 int run_program(char *const *arguments, const char *folder, const char *placement);
 
 #endif /* CMD_ADVISE_ADVISE_H */

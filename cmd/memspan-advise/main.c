@@ -21,6 +21,8 @@ enum { EXIT_USAGE = 2, PATH_BYTES = 4096, WATCHED_PAGE_BYTES = 4096 };
 static const char *output;
 static const char *placement;
 static const char *kept;
+static const char *report;
+static const char *machine;
 static struct cli_texts recorded;
 static size_t capacity;
 static bool capacity_given;
@@ -32,6 +34,11 @@ static const struct cli_option options[] = {
      .value = &output,
      .shape = "FILE",
      .help  = "write the proposed placement, for --apply or MEMSPAN_PLACEMENT"},
+    {.names = "--report",
+     .form  = CLI_TEXT,
+     .value = &report,
+     .shape = "FILE",
+     .help  = "write the report there (standard error; with --from, standard output)"},
     {.names = "--apply",
      .form  = CLI_TEXT,
      .value = &placement,
@@ -44,6 +51,11 @@ static const struct cli_option options[] = {
      .help  = "at most so much in high_bw (the size of its NUMA nodes)",
      .max   = 1e18,
      .given = &capacity_given},
+    {.names = "--machine",
+     .form  = CLI_TEXT,
+     .value = &machine,
+     .shape = "FILE",
+     .help  = "propose for the machine that lstopo has saved there; the program does not see it"},
     {.names = "--rows",
      .form  = CLI_NUMBER,
      .value = &rows,
@@ -97,15 +109,15 @@ static bool is_alias(memspan_space_h space)
     return (memspan_space_describe(space, &info) == MEMSPAN_OK) && info.alias;
 }
 
-static void print_next_step(void)
+static void print_next_step(FILE *out)
 {
-    puts("# static arrays, stacks and mapped files are not seen");
     if (is_alias(MEMSPAN_SPACE_HIGH_BW) && is_alias(MEMSPAN_SPACE_LARGE_CAP)) {
-        puts("# this machine has memory of one kind: a placement has no effect here (HWLOC_XMLFILE "
-             "names another)");
+        fputs("# this machine has memory of one kind: a placement has no effect here (--machine "
+              "names another)\n",
+              out);
     }
     if (output == NULL) {
-        puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");
+        fputs("# --output FILE keeps this proposal, --apply FILE runs a program with it\n", out);
     }
 }
 
@@ -155,8 +167,8 @@ static void explain(const char *program, bool is_full, bool is_partial)
         cli_complain("%s could write no profile: there is no room in %s", program,
                      (kept != NULL) ? kept : "the folder for temporary files; set TMPDIR");
     } else {
-        cli_complain("%s left no profile: it is linked statically or set-user-id, began under a "
-                     "filter of system calls, or ended in its first second by a signal or _exit()",
+        cli_complain("%s left no profile: it changed its root folder, began under a filter of "
+                     "system calls, or ended in its first second by a signal or _exit()",
                      program);
     }
 }
@@ -208,15 +220,46 @@ static bool write_proposal(const struct profile *profile, FILE *file)
     return true;
 }
 
+/* Before the program runs, which may take hours; the old file stays until then. *file_p is NULL
+ * where there is no name. */
+static bool open_output(const char *path, FILE **file_p)
+{
+    *file_p = (path == NULL) ? NULL : fopen(path, "ae");
+    if ((path != NULL) && (*file_p == NULL)) {
+        cli_complain("%s: %s", path, strerror(errno));
+    }
+    return (path == NULL) || (*file_p != NULL);
+}
+
+/* The program's standard output is the program's. */
+static bool print_report(const struct profile *profile, FILE *file)
+{
+    FILE *out = (file != NULL) ? file : (recorded.count > 0) ? stdout : stderr;
+
+    if ((file != NULL) && (ftruncate(fileno(file), 0) != 0)) {
+        errno = 0; /* a pipe or a terminal has no length */
+    }
+    report_print(profile, (size_t)rows, out);
+    print_next_step(out);
+    if ((fflush(out) != 0) || ferror(out)) {
+        cli_complain("%s: %s", (report != NULL) ? report : "the report", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 static int advise(char *const *arguments)
 {
     struct profile profile = {0};
     int status             = EXIT_SUCCESS;
     FILE *file             = NULL;
+    FILE *report_file      = NULL;
 
-    /* Before the program runs, which may take hours; the old file stays until then. */
-    if ((output != NULL) && ((file = fopen(output, "ae")) == NULL)) {
-        cli_complain("%s: %s", output, strerror(errno));
+    if ((machine != NULL) && (access(machine, R_OK) != 0)) {
+        cli_complain("%s: %s", machine, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (!open_output(output, &file) || !open_output(report, &report_file)) {
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < recorded.count; i++) {
@@ -227,11 +270,15 @@ static int advise(char *const *arguments)
     if (recorded.count == 0) {
         status = watch(&profile, arguments);
     }
+    if (machine != NULL) { /* the program has run: it is not for that */
+        (void)setenv("HWLOC_XMLFILE", machine, 1);
+    }
     if (profile.program[0] != '\0') {
         advice_make(&profile, capacity_given ? capacity : fast_bytes());
         name_sites(&profile);
-        report_print(&profile, (size_t)rows, stdout);
-        print_next_step();
+        if (!print_report(&profile, report_file)) {
+            status = EXIT_FAILURE;
+        }
         if ((file != NULL) && !write_proposal(&profile, file)) {
             status = EXIT_FAILURE;
         }
@@ -240,8 +287,29 @@ static int advise(char *const *arguments)
     if (file != NULL) {
         (void)fclose(file);
     }
+    if (report_file != NULL) {
+        (void)fclose(report_file);
+    }
     profile_free(&profile);
     return status;
+}
+
+/* Whether the file begins as one that --output has written; the program reports wrong lines. */
+static bool is_placement(const char *path)
+{
+    static const char first[] = "memspan-placement 1";
+    char text[sizeof(first)]  = "";
+    struct stat facts;
+    FILE *file = NULL;
+
+    if ((stat(path, &facts) == 0) && S_ISREG(facts.st_mode)) {
+        file = fopen(path, "re");
+    }
+    if (file != NULL) {
+        (void)!fread(text, 1, sizeof(first) - 1, file);
+        (void)fclose(file);
+    }
+    return strcmp(text, first) == 0;
 }
 
 /* The program finds the file also from another folder. */
@@ -249,12 +317,17 @@ static int apply(char *const *arguments)
 {
     char path[PATH_BYTES];
 
-    if ((output != NULL) || (kept != NULL) || capacity_given || (recorded.count > 0)) {
+    if ((output != NULL) || (kept != NULL) || (report != NULL) || (machine != NULL) ||
+        capacity_given || (recorded.count > 0)) {
         cli_complain("--apply watches nothing: no other option goes with it");
         return EXIT_USAGE;
     }
     if ((realpath(placement, path) == NULL) || (access(path, R_OK) != 0)) {
         cli_complain("%s: %s", placement, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (!is_placement(path)) {
+        cli_complain("%s: this is no placement: --output of %s writes one", placement, cli_name);
         return EXIT_FAILURE;
     }
     return run_program(arguments, NULL, path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* name.c: a site is named by the innermost frame that no other site has, and whose line is the
- * program's own: standard containers allocate in headers of the system. */
+ * program's own: standard containers allocate in headers of the system. Where no such frame has a
+ * line of source, by its innermost functions, as many as tell it apart. */
 
 #include "cmd/common/cli.h"
 #include "cmd/memspan-advise/advise.h"
@@ -16,7 +17,11 @@ struct frame {
     size_t sites;
     char *lines; /* addr2line's output: one "FUNCTION at PATH:LINE" for each inlined function, the
                     innermost first; NULL: nothing */
+    char *function; /* without a line of source; NULL: not known */
+    char *label;    /* for people; NULL: nothing is known */
 };
+
+enum { MERIT_OWN_LINE = 4 };
 
 struct frames {
     struct frame *list;
@@ -114,11 +119,19 @@ static bool is_of(const struct frame *frame, const char *path)
     return (length > 0) && ((name[length] == '\0') || (length >= MODULE_NAME_BYTES));
 }
 
+/* Of the frame in its file, behind the '+'; NULL: it has none. */
+static const char *offset_in(const struct frame *frame)
+{
+    const char *plus = memrchr(frame->text, '+', frame->length);
+
+    return (plus == NULL) ? NULL : plus + 1;
+}
+
 /* ---- lines of source ---- */
 
 /* An entry is "0xADDRESS: " and lines, of which all but the first begin with a blank. Without a
  * line of source the function is the nearest that has a symbol: of libraries any of their
- * interface. */
+ * interface, which the sizes of symbols tell better. */
 static void take_lines(struct frame **asked, size_t count, bool of_program, char *text)
 {
     for (size_t i = 0; (i < count) && (text != NULL); i++) {
@@ -157,10 +170,10 @@ static void ask_addr2line(struct frames *frames, const char *path, bool of_progr
     arguments[used++] = (char *)(uintptr_t)path;
     for (size_t i = 0; i < frames->count; i++) {
         struct frame *frame = &frames->list[i];
-        const char *plus    = memrchr(frame->text, '+', frame->length);
+        const char *offset  = offset_in(frame);
 
-        if ((plus != NULL) && (frame->sites == 1) && is_of(frame, path)) {
-            arguments[used++] = strndup(plus + 1, frame->length - (size_t)(plus + 1 - frame->text));
+        if ((offset != NULL) && is_of(frame, path)) {
+            arguments[used++] = strndup(offset, frame->length - (size_t)(offset - frame->text));
             asked[count++]    = frame;
         }
     }
@@ -244,36 +257,231 @@ static char *own_line(const struct frames *frames, const struct frame *own)
     return name;
 }
 
-/* ---- names ---- */
-
-/* How well a frame locates its site. */
+/* How well a frame locates its site: MERIT_OWN_LINE and more, by a line of the program's own. */
 static int merit_of(const struct frame *frame, const char *program)
 {
     const char *outermost = (frame->lines == NULL) ? NULL : strrchr(frame->lines, '\n');
     bool known            = frame->lines != NULL;
 
     outermost = (outermost == NULL) ? frame->lines : outermost;
-    return ((known && !is_of_system(outermost)) ? 4 : 0) + (is_of(frame, program) ? 2 : 0) +
-           (known ? 1 : 0);
+    return ((known && (path_in(outermost)[0] != '?') && !is_of_system(outermost)) ? MERIT_OWN_LINE
+                                                                                  : 0) +
+           (is_of(frame, program) ? 2 : 0) + (known ? 1 : 0);
 }
 
-static char *name_of(const struct frames *frames, const struct site *site, const char *program)
+/* ---- functions ---- */
+
+static bool has_line(const struct frame *frame)
 {
-    const struct frame *best = NULL;
-    int merit                = -1;
-    struct frame frame;
+    return (frame->lines != NULL) && (path_in(frame->lines)[0] != '?');
+}
 
-    for (const char *at = site->frames; next_frame(&at, &frame);) {
-        const struct frame *found =
-            bsearch(&frame, frames->list, frames->count, sizeof(frame), by_text);
+/* Those of the file's dynamic linkage, for frames without a line. */
+static void find_functions(struct frames *frames, const char *path)
+{
+    struct symbols *symbols = symbols_read(path);
 
-        if ((found->sites == 1) && (merit_of(found, program) > merit)) {
-            merit = merit_of(found, program);
-            best  = found;
+    for (size_t i = 0; (symbols != NULL) && (i < frames->count); i++) {
+        struct frame *frame = &frames->list[i];
+        const char *offset  = offset_in(frame);
+        const char *found   = NULL;
+
+        if ((offset != NULL) && !has_line(frame) && (frame->function == NULL) &&
+            is_of(frame, path)) {
+            found = symbols_find(symbols, strtoull(offset, NULL, 16));
+        }
+        frame->function = (found != NULL) ? strdup(found) : frame->function;
+    }
+    symbols_free(symbols);
+}
+
+/* Without arguments and parameters of templates, which hide the name. */
+static void shorten(char *function)
+{
+    char *to  = function;
+    int depth = 0;
+
+    if (strstr(function, "operator") != NULL) {
+        return;
+    }
+    for (const char *at = function; *at != '\0'; at++) {
+        depth += ((*at == '<') || (*at == '(')) ? 1 : 0;
+        if (depth == 0) {
+            *to++ = *at;
+        }
+        depth -= ((*at == '>') || (*at == ')')) ? 1 : 0;
+    }
+    *to = '\0';
+}
+
+/* The last word of a shortened function: its name, without the type of its result. */
+static const char *name_in(const char *function)
+{
+    const char *blank = strrchr(function, ' ');
+
+    return (blank == NULL) ? function : blank + 1;
+}
+
+/* Functions that allocate for others, and those in which every program begins. */
+static bool is_plumbing(const char *function)
+{
+    static const char *const names[] = {
+        "std::",          "__gnu_cxx::", "_M_",   "malloc",        "calloc",      "realloc",
+        "posix_memalign", "_start",      "clone", "aligned_alloc", "start_thread"};
+    const char *name = name_in(function);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(name, names[i], strlen(names[i])) == 0) {
+            return true;
         }
     }
-    if ((best != NULL) && (best->lines != NULL)) {
+    return (strstr(function, "operator new") != NULL) || (strstr(function, "__libc_start") != NULL);
+}
+
+/* "FUNCTION at FILE:LINE" of the innermost line that is not the system's, "FUNCTION in MODULE", or
+ * NULL. */
+static char *label_of(const struct frame *frame)
+{
+    static const char inlined[] = " (inlined by) ";
+    const char *colon           = memrchr(frame->text, ':', frame->length);
+    char *function              = NULL;
+    char *label                 = NULL;
+
+    for (const char *line = has_line(frame) ? frame->lines : NULL; line != NULL;) {
+        const char *start =
+            line + ((strncmp(line, inlined, strlen(inlined)) == 0) ? strlen(inlined) : 0);
+        char *copy = strndup(start, strcspn(start, "\n"));
+
+        if ((copy != NULL) && !is_of_system(copy)) {
+            label = short_name(copy, frame);
+        }
+        free(copy);
+        line = (label == NULL) ? strchr(line, '\n') : NULL;
+        line += (line != NULL) ? 1 : 0;
+    }
+    if ((label != NULL) || has_line(frame)) {
+        return label;
+    }
+    if (frame->function != NULL) {
+        function = strdup(frame->function);
+    } else if (frame->lines != NULL) {
+        function = strndup(frame->lines, (size_t)(path_in(frame->lines) - 4 - frame->lines));
+    }
+    if (function != NULL) {
+        shorten(function);
+    }
+    if ((function != NULL) && !is_plumbing(function) && (colon != NULL) &&
+        (asprintf(&label, "%s in %.*s", name_in(function), (int)(colon - frame->text),
+                  frame->text) < 0)) {
+        label = NULL;
+    }
+    free(function);
+    return label;
+}
+
+/* ---- paths ---- */
+
+enum { PATH_LABELS = 6 };
+
+/* The innermost labels of a site, each once. */
+struct path {
+    const char *labels[PATH_LABELS];
+    size_t count;
+};
+
+static const struct frame *find_frame(const struct frames *frames, const struct frame *frame)
+{
+    return bsearch(frame, frames->list, frames->count, sizeof(*frame), by_text);
+}
+
+static struct path path_of(const struct frames *frames, const struct site *site)
+{
+    struct path path = {.count = 0};
+    struct frame frame;
+
+    for (const char *at = site->frames; (path.count < PATH_LABELS) && next_frame(&at, &frame);) {
+        const char *label = find_frame(frames, &frame)->label;
+
+        if ((label != NULL) &&
+            ((path.count == 0) || (strcmp(path.labels[path.count - 1], label) != 0))) {
+            path.labels[path.count++] = label;
+        }
+    }
+    return path;
+}
+
+static bool begins_alike(const struct path *a, const struct path *b, size_t count)
+{
+    size_t i = 0;
+
+    while ((i < count) && (i < a->count) && (i < b->count) &&
+           (strcmp(a->labels[i], b->labels[i]) == 0)) {
+        i++;
+    }
+    return (i == count) || ((i == a->count) && (i == b->count));
+}
+
+/* As many labels as no other site begins with; NULL: it has none. */
+static char *path_name(const struct path *paths, size_t path_count, size_t site)
+{
+    const struct path *own = &paths[site];
+    size_t count           = 1;
+    char *name             = NULL;
+    char *longer;
+
+    for (size_t i = 0; i < path_count; i++) {
+        while ((i != site) && (count < own->count) && begins_alike(own, &paths[i], count)) {
+            count++;
+        }
+    }
+    for (size_t i = 0; (i < count) && (i < own->count); i++) {
+        if (asprintf(&longer, "%s%s%s", (name == NULL) ? "" : name, (i > 0) ? " < " : "",
+                     own->labels[i]) < 0) {
+            break;
+        }
+        free(name);
+        name = longer;
+    }
+    return name;
+}
+
+/* ---- names ---- */
+
+/* The frame that no other site has, and that locates it best; NULL: none. */
+static const struct frame *best_frame(const struct frames *frames, const struct site *site,
+                                      const char *program, int *merit_p)
+{
+    const struct frame *best = NULL;
+    struct frame frame;
+
+    *merit_p = -1;
+    for (const char *at = site->frames; next_frame(&at, &frame);) {
+        const struct frame *found = find_frame(frames, &frame);
+
+        if ((found->sites == 1) && (merit_of(found, program) > *merit_p)) {
+            *merit_p = merit_of(found, program);
+            best     = found;
+        }
+    }
+    return best;
+}
+
+static char *name_of(const struct frames *frames, const struct profile *profile,
+                     const struct path *paths, size_t i)
+{
+    const struct site *site = &profile->sites[i];
+    int merit;
+    const struct frame *best = best_frame(frames, site, profile->program, &merit);
+    char *name               = NULL;
+
+    if (merit >= MERIT_OWN_LINE) {
         return own_line(frames, best);
+    }
+    if (paths != NULL) {
+        name = path_name(paths, profile->site_count, i);
+    }
+    if (name != NULL) {
+        return name;
     }
     return (best != NULL) ? strndup(best->text, best->length)
                           : strndup(site->frames, strcspn(site->frames, " "));
@@ -282,6 +490,7 @@ static char *name_of(const struct frames *frames, const struct site *site, const
 void name_sites(struct profile *profile)
 {
     struct frames frames;
+    struct path *paths;
 
     if (!collect(profile, &frames)) {
         return;
@@ -289,12 +498,23 @@ void name_sites(struct profile *profile)
     for (size_t i = 0; i < profile->module_count; i++) {
         ask_addr2line(&frames, profile->modules[i],
                       strcmp(profile->modules[i], profile->program) == 0);
+        find_functions(&frames, profile->modules[i]);
+    }
+    for (size_t i = 0; i < frames.count; i++) {
+        frames.list[i].label = label_of(&frames.list[i]);
+    }
+    paths = calloc(profile->site_count + 1, sizeof(*paths));
+    for (size_t i = 0; (paths != NULL) && (i < profile->site_count); i++) {
+        paths[i] = path_of(&frames, &profile->sites[i]);
     }
     for (size_t i = 0; i < profile->site_count; i++) {
-        profile->sites[i].name = name_of(&frames, &profile->sites[i], profile->program);
+        profile->sites[i].name = name_of(&frames, profile, paths, i);
     }
     for (size_t i = 0; i < frames.count; i++) {
         free(frames.list[i].lines);
+        free(frames.list[i].function);
+        free(frames.list[i].label);
     }
+    free(paths);
     free(frames.list);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char first_line[] = "memspan-profile 1";
 
@@ -83,10 +84,25 @@ static bool add_module(struct profile *profile, const char *path)
     return modules[profile->module_count++] != NULL;
 }
 
+static bool add_memory(struct profile *profile, const char *text)
+{
+    uint64_t resident = 0;
+    uint64_t watched  = 0;
+
+    if ((strchr(text, '-') != NULL) ||
+        (sscanf(text, "%" SCNu64 " %" SCNu64, &resident, &watched) != 2)) {
+        return false;
+    }
+    profile->resident_bytes += resident;
+    profile->watched_bytes += watched;
+    return true;
+}
+
 /* One process's header, until its memory is known. */
 struct process {
     char program[4096];
     char source[96];
+    char allocator[4096];
     double seconds;
     double weight;
 };
@@ -109,6 +125,13 @@ static bool parse_line(struct profile *profile, struct process *process, char *l
         process->seconds = strtod(value, NULL);
         return isfinite(process->seconds);
     }
+    if (strncmp(line, "allocator ", 10) == 0) {
+        (void)snprintf(process->allocator, sizeof(process->allocator), "%s", value);
+        return true;
+    }
+    if (strncmp(line, "memory ", 7) == 0) {
+        return add_memory(profile, value);
+    }
     if (strncmp(line, "module ", 7) == 0) {
         return add_module(profile, value);
     }
@@ -127,17 +150,33 @@ static bool parse_line(struct profile *profile, struct process *process, char *l
     return true;
 }
 
+/* A pipe would be waited for. */
+static FILE *open_file(const char *path)
+{
+    struct stat facts;
+    FILE *file = NULL;
+
+    if ((stat(path, &facts) == 0) && !S_ISREG(facts.st_mode)) {
+        cli_complain("%s: a profile is a file, and this is none", path);
+        return NULL;
+    }
+    file = fopen(path, "re");
+    if (file == NULL) {
+        cli_complain("%s: %s", path, strerror(errno));
+    }
+    return file;
+}
+
 bool profile_read(struct profile *profile, const char *path)
 {
     struct process process = {0};
-    FILE *file             = fopen(path, "re");
+    FILE *file             = open_file(path);
     char *line             = NULL;
     size_t capacity        = 0;
     size_t number          = 0;
     bool good              = true;
 
     if (file == NULL) {
-        cli_complain("%s: %s", path, strerror(errno));
         return false;
     }
     while (good && (getline(&line, &capacity, file) >= 0)) {
@@ -154,6 +193,7 @@ bool profile_read(struct profile *profile, const char *path)
     if ((profile->program[0] == '\0') || (process.weight > profile->weight)) {
         memcpy(profile->program, process.program, sizeof(process.program));
         memcpy(profile->source, process.source, sizeof(process.source));
+        memcpy(profile->allocator, process.allocator, sizeof(process.allocator));
         profile->seconds = process.seconds;
         profile->weight  = process.weight;
     }

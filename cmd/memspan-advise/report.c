@@ -11,6 +11,22 @@ static double mebibytes(uint64_t bytes)
     return (double)bytes / (1 << 20);
 }
 
+static void print_unseen(const struct profile *profile, FILE *out)
+{
+    uint64_t resident = profile->resident_bytes;
+    uint64_t watched  = profile->watched_bytes;
+
+    if (profile->allocator[0] != '\0') {
+        fprintf(out, "# malloc() is that of %s: its blocks are not seen\n", profile->allocator);
+    }
+    fprintf(out, "# not seen: blocks below 64 KiB, static arrays, stacks, mapped files");
+    if (resident > watched) {
+        fprintf(out, "; in all %.1f of %.1f MiB resident", mebibytes(resident - watched),
+                mebibytes(resident));
+    }
+    fprintf(out, "\n");
+}
+
 void report_print(const struct profile *profile, size_t most, FILE *out)
 {
     uint64_t rest = 0;
@@ -39,6 +55,7 @@ void report_print(const struct profile *profile, size_t most, FILE *out)
     if (profile->site_count == 0) {
         fprintf(out, "# it allocated no block of 64 KiB or more\n");
     }
+    print_unseen(profile, out);
 }
 
 void report_write(const struct profile *profile, FILE *out)

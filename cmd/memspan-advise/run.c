@@ -4,7 +4,9 @@
 #include "cmd/common/cli.h"
 #include "cmd/memspan-advise/advise.h"
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <memspan/memspan.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,10 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KILLED = 128, SETTING_BYTES = 8192 };
+enum { KILLED = 128, SETTING_BYTES = 8192, PATH_BYTES = 4096 };
 
 /* LD_PRELOAD=..., or false after a message. */
 static bool preload_setting(char setting[SETTING_BYTES])
@@ -73,6 +76,78 @@ static void leave_signals_to_child(void)
     }
 }
 
+/* ---- programs that load no library ---- */
+
+/* As posix_spawnp() finds it; false: it will say why. */
+static bool find_program(const char *name, char path[PATH_BYTES])
+{
+    const char *folders = cli_environment(CLI_PATH);
+
+    if (strchr(name, '/') != NULL) {
+        return snprintf(path, PATH_BYTES, "%s", name) < PATH_BYTES;
+    }
+    folders = (folders == NULL) ? "/bin:/usr/bin" : folders;
+    while (*folders != '\0') {
+        int length = (int)strcspn(folders, ":");
+
+        (void)snprintf(path, PATH_BYTES, "%.*s%s%s", length, folders, (length > 0) ? "/" : "",
+                       name);
+        if (access(path, X_OK) == 0) {
+            return true;
+        }
+        folders += length + ((folders[length] == ':') ? 1 : 0);
+    }
+    return false;
+}
+
+/* A program of this processor that names no dynamic linker. */
+static bool is_static(const char *path)
+{
+    ElfW(Ehdr) header;
+    ElfW(Phdr) part;
+    FILE *file  = fopen(path, "re");
+    bool is_elf = (file != NULL) && (fread(&header, sizeof(header), 1, file) == 1) &&
+                  (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) &&
+                  (header.e_phentsize == sizeof(part));
+    bool dynamic = false;
+
+    for (size_t i = 0; is_elf && (i < header.e_phnum); i++) {
+        is_elf = (fseek(file, (long)(header.e_phoff + i * sizeof(part)), SEEK_SET) == 0) &&
+                 (fread(&part, sizeof(part), 1, file) == 1);
+        dynamic = dynamic || (is_elf && (part.p_type == PT_INTERP));
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return is_elf && !dynamic;
+}
+
+/* False after a message: the program would run, and nothing be seen. */
+static bool loads_libraries(const char *name)
+{
+    char path[PATH_BYTES];
+    struct stat facts;
+
+    if (!find_program(name, path) || (stat(path, &facts) != 0) || !S_ISREG(facts.st_mode)) {
+        return true;
+    }
+    if ((((facts.st_mode & S_ISUID) != 0) && (facts.st_uid != getuid())) ||
+        (((facts.st_mode & S_ISGID) != 0) && ((facts.st_mode & S_IXGRP) != 0) &&
+         (facts.st_gid != getgid()))) {
+        cli_complain("%s is not started: it gets the rights of another user or group, and the "
+                     "dynamic linker loads no library for it",
+                     path);
+        return false;
+    }
+    if (is_static(path)) {
+        cli_complain("%s is not started: it is linked statically, and loads no library", path);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
 int run_program(char *const *arguments, const char *folder, const char *placement)
 {
     static const char *const dropped[] = {
@@ -86,7 +161,7 @@ int run_program(char *const *arguments, const char *folder, const char *placemen
     int status;
     int problem;
 
-    if (!preload_setting(preload)) {
+    if (!loads_libraries(arguments[0]) || !preload_setting(preload)) {
         return RUN_NOT_STARTED;
     }
     (void)snprintf(watch, sizeof(watch), "%s=%s",

@@ -48,6 +48,8 @@ static struct stat file_facts;
 static uint64_t file_used;
 static bool file_kept; /* blocks before a fork keep its pages */
 static size_t sampled_count;
+static uint64_t live_bytes;
+static uint64_t peak_bytes;
 static atomic_bool has_left;
 
 void block_lock(void)
@@ -66,6 +68,11 @@ size_t block_sites(struct site **sites_p)
 {
     *sites_p = sites;
     return site_count;
+}
+
+uint64_t block_peak_bytes(void)
+{
+    return peak_bytes;
 }
 
 /* ---- tables ---- */
@@ -277,6 +284,8 @@ static void set_size(struct block *block, size_t size_bytes)
     if (site->live_bytes > site->peak_bytes) {
         site->peak_bytes = site->live_bytes;
     }
+    live_bytes += size_bytes - block->size_bytes;
+    peak_bytes        = (live_bytes > peak_bytes) ? live_bytes : peak_bytes;
     block->size_bytes = size_bytes;
 }
 

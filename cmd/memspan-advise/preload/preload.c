@@ -3,7 +3,7 @@
  * its relatives and receives libmemspan's events. It watches (LIBMEMSPAN_ADVISE names a folder for
  * the profile), or gives blocks the memory that MEMSPAN_PLACEMENT names.
  *
- * Small blocks are the C library's and pass through. So do calls from inside this library and
+ * Small blocks are the next allocator's and pass through. So do calls from inside this library and
  * libmemspan, which may hold locks. */
 
 #include "cmd/memspan-advise/preload/preload.h"
@@ -11,7 +11,6 @@
 #include "cmd/common/clock.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <gnu/lib-names.h>
 #include <inttypes.h>
 #include <link.h>
 #include <malloc.h>
@@ -25,13 +24,6 @@
 #include <unistd.h>
 
 const char cli_name[] = "memspan-advise";
-
-/* The C library's own; dlsym() would call malloc(). */
-extern void *__libc_malloc(size_t size_bytes);
-extern void *__libc_calloc(size_t count, size_t size_bytes);
-extern void *__libc_realloc(void *address, size_t size_bytes);
-extern void *__libc_memalign(size_t align_bytes, size_t size_bytes);
-extern void __libc_free(void *address);
 
 enum { FILTER = 1 << 16, ALIGN_LEAST = 16 };
 
@@ -72,11 +64,14 @@ static void add(void *address, size_t size_bytes, size_t capacity_bytes, bool fi
     inside = inside_before;
 }
 
-static void remove_known(void *address)
+static bool remove_known(void *address)
 {
-    if ((address != NULL) && may_be_known(address) && block_remove(address)) {
+    bool known = (address != NULL) && may_be_known(address) && block_remove(address);
+
+    if (known) {
         atomic_fetch_sub(filter_of(address), 1);
     }
+    return known;
 }
 
 /* Its bytes; 0: it is not known. */
@@ -116,9 +111,9 @@ static void *take_memory(size_t align_bytes, size_t size_bytes, size_t capacity_
     if (address != NULL) {
         return address;
     }
-    address = zeroed                      ? __libc_calloc(1, size_bytes)
-              : align_bytes > ALIGN_LEAST ? __libc_memalign(align_bytes, capacity_bytes)
-                                          : __libc_malloc(capacity_bytes);
+    address = zeroed                      ? next_calloc(1, size_bytes)
+              : align_bytes > ALIGN_LEAST ? next_memalign(align_bytes, capacity_bytes)
+                                          : next_malloc(capacity_bytes);
     if ((address != NULL) && (mode == WATCHING)) {
         add(address, size_bytes, capacity_bytes, false);
     }
@@ -127,21 +122,13 @@ static void *take_memory(size_t align_bytes, size_t size_bytes, size_t capacity_
 
 static size_t usable_bytes(void *address)
 {
-    static void *_Atomic library; /* the C library's function */
     memspan_pointer_info_t info = {.struct_size = offsetof(memspan_pointer_info_t, kind_asked)};
-    size_t (*usable)(void *);
-    void *symbol = library;
 
     if (is_placed(address)) {
         (void)memspan_pointer_describe(address, &info);
         return info.size_bytes;
     }
-    if (symbol == NULL) {
-        symbol  = dlsym(dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD), "malloc_usable_size");
-        library = symbol;
-    }
-    memcpy(&usable, &symbol, sizeof(usable));
-    return usable(address);
+    return next_usable_size(address);
 }
 
 /* ---- the C library's names ---- */
@@ -152,7 +139,7 @@ EXPORT void *malloc(size_t size_bytes)
 {
     return is_concerned(size_bytes, __builtin_return_address(0))
                ? take_memory(ALIGN_LEAST, size_bytes, size_bytes, false)
-               : __libc_malloc(size_bytes);
+               : next_malloc(size_bytes);
 }
 
 EXPORT void *calloc(size_t count, size_t size_bytes)
@@ -161,23 +148,41 @@ EXPORT void *calloc(size_t count, size_t size_bytes)
 
     if (__builtin_mul_overflow(count, size_bytes, &bytes) ||
         !is_concerned(bytes, __builtin_return_address(0))) {
-        return __libc_calloc(count, size_bytes);
+        return next_calloc(count, size_bytes);
     }
     return take_memory(ALIGN_LEAST, bytes, bytes, true);
 }
 
-EXPORT void free(void *address)
+void *preload_take(size_t align_bytes, size_t size_bytes, const void *caller)
+{
+    return is_concerned(size_bytes, caller)
+               ? take_memory(align_bytes, size_bytes, size_bytes, false)
+               : NULL;
+}
+
+bool preload_give(void *address)
 {
     int problem = errno;
+    bool known  = false;
 
     if (is_placed(address)) {
         inside = true;
         (void)(has_left || (memspan_free(address) == MEMSPAN_OK));
         inside = false;
         errno  = problem;
-    } else {
-        remove_known(address);
-        __libc_free(address);
+        return true;
+    }
+    known = remove_known(address);
+    if (known) {
+        next_free(address);
+    }
+    return known;
+}
+
+EXPORT void free(void *address)
+{
+    if (!preload_give(address)) {
+        next_free(address);
     }
 }
 
@@ -206,7 +211,7 @@ static void *resize_watched(void *address, size_t size_bytes, bool concerned)
     size_t known_bytes = find_known(address);
 
     if ((known_bytes == 0) && !concerned) {
-        return __libc_realloc(address, size_bytes);
+        return next_realloc(address, size_bytes);
     }
     if (known_bytes == 0) {
         return copy(address, usable_bytes(address),
@@ -215,8 +220,8 @@ static void *resize_watched(void *address, size_t size_bytes, bool concerned)
     if (concerned && block_fit(address, size_bytes)) {
         return address;
     }
-    return copy(address, known_bytes,
-                concerned ? take_grown(size_bytes) : __libc_malloc(size_bytes), size_bytes);
+    return copy(address, known_bytes, concerned ? take_grown(size_bytes) : next_malloc(size_bytes),
+                size_bytes);
 }
 
 static void *resize_placing(void *address, size_t size_bytes, bool concerned)
@@ -229,9 +234,9 @@ static void *resize_placing(void *address, size_t size_bytes, bool concerned)
         return moved;
     }
     if (!placed && (moved == NULL)) {
-        return __libc_realloc(address, size_bytes);
+        return next_realloc(address, size_bytes);
     }
-    return copy(address, usable_bytes(address), placed ? __libc_malloc(size_bytes) : moved,
+    return copy(address, usable_bytes(address), placed ? next_malloc(size_bytes) : moved,
                 size_bytes);
 }
 
@@ -241,7 +246,7 @@ EXPORT void *realloc(void *address, size_t size_bytes)
 
     if (address == NULL) {
         return concerned ? take_memory(ALIGN_LEAST, size_bytes, size_bytes, false)
-                         : __libc_malloc(size_bytes);
+                         : next_malloc(size_bytes);
     }
     if (size_bytes == 0) {
         free(address);
@@ -260,7 +265,7 @@ static void *take_aligned(size_t align_bytes, size_t size_bytes, const void *cal
 {
     return is_concerned(size_bytes, caller)
                ? take_memory(align_bytes, size_bytes, size_bytes, false)
-               : __libc_memalign(align_bytes, size_bytes);
+               : next_memalign(align_bytes, size_bytes);
 }
 
 EXPORT void *memalign(size_t align_bytes, size_t size_bytes)
@@ -323,7 +328,7 @@ static void allocated(void *data, const memspan_hook_block_t *block)
 static void freeing(void *data, const memspan_hook_block_t *block)
 {
     (void)data;
-    remove_known(block->address);
+    (void)remove_known(block->address);
 }
 
 static void reallocated(void *data, const memspan_hook_block_t *old,
@@ -390,6 +395,35 @@ static int print_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* The most that was resident; 0 without /proc. */
+static uint64_t resident_bytes(void)
+{
+    uint64_t kib = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "re");
+
+    while ((file != NULL) && (fgets(line, sizeof(line), file) != NULL)) {
+        (void)sscanf(line, "VmHWM: %" SCNu64, &kib);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return kib << 10;
+}
+
+/* A program that is linked with an allocator of its own calls that one. */
+static void print_allocator(FILE *file)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info facts;
+    Dl_info own;
+
+    if ((symbol != NULL) && (dladdr(symbol, &facts) != 0) && (dladdr(filter, &own) != 0) &&
+        (facts.dli_fbase != own.dli_fbase)) {
+        fprintf(file, "allocator %s\n", facts.dli_fname);
+    }
+}
+
 /* The profile up to now: a file of the process's number. It is whole when it has that name. */
 static void write_profile(void)
 {
@@ -398,6 +432,7 @@ static void write_profile(void)
     const char *name;
     char path[4096];
     char part[4100];
+    uint64_t peak;
     size_t count;
     FILE *file;
     ssize_t n;
@@ -414,9 +449,12 @@ static void write_profile(void)
     fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", name,
             cli_clock_s() - began_s, sample_source(), name);
     (void)dl_iterate_phdr(print_module, file);
+    print_allocator(file);
     block_lock();
     count = block_sites(&sites);
+    peak  = block_peak_bytes();
     block_unlock();
+    fprintf(file, "memory %" PRIu64 " %" PRIu64 "\n", resident_bytes(), peak);
     for (size_t i = 0; i < count; i++) {
         print_site(&sites[i], file);
     }

@@ -57,6 +57,9 @@ void block_unlock(void);
 /* Sites in the order of their first block. */
 size_t block_sites(struct site **sites_p);
 
+/* The most bytes that were live at once, over all sites. Holding the lock. */
+uint64_t block_peak_bytes(void);
+
 /* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
 
@@ -123,6 +126,22 @@ struct seen {
 
 /* The caller holds the tables' lock, or has a copy. */
 struct seen seen_of_site(const struct site *site);
+
+/* preload.c: memory for a block that is watched or placed, else NULL; @p caller: the calling code.
+ * And back: false, where it is no such block. */
+void *preload_take(size_t align_bytes, size_t size_bytes, const void *caller);
+bool preload_give(void *address);
+
+/* next.c: the allocator of the process, which has all other blocks. */
+void *next_malloc(size_t size_bytes);
+void *next_calloc(size_t count, size_t size_bytes);
+void *next_realloc(void *address, size_t size_bytes);
+void *next_memalign(size_t align_bytes, size_t size_bytes);
+void next_free(void *address);
+size_t next_usable_size(void *address);
+
+/* The function of that name that comes after this library's, or a C++ library's; or NULL. */
+void *next_symbol(const char *name);
 
 /* call.c: calls of the program that this library intercepts, in the C library's place: processes
  * made without fork()'s handlers (_Fork(), clone(), syscall()), and filters of system calls, which

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# advise.sh CASE PROGRAM [AWKWARD ADVISE]: what memspan-advise sees of a program whose uses of memory are known, and
+# advise.sh CASE PROGRAM [AWKWARD ADVISE OWN STATIC [NEWS NEWS-STRIPPED]]: what memspan-advise sees of a program whose uses of memory are known, and
 # what it makes of it; and that a program that does what it may not expect runs as it does alone.
 set -eu
 export LC_ALL=C
-case=$1 program=$2 awkward=${3-} advise=${4-}
+case=$1 program=$2 awkward=${3-} advise=${4-} own=${5-} static=${6-} news=${7-} news_stripped=${8-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
@@ -29,7 +29,7 @@ refused() {
 
 # watch OPTIONS...: the profile of the program has the three uses; file is the proposal.
 watch() {
-    "$advise" --output file "$@" >out 2>err || fail "status $?"
+    "$advise" --report out --output file "$@" >said 2>err || fail "status $?"
     grep -q 'known from page faults' out || { echo 'skip: no events of page faults here'; exit 77; }
 }
 
@@ -66,7 +66,7 @@ fork) # a child has memory of its own, and the parent's is still right
 tables) # without the event: hot or cold, not how
     command -v strace >/dev/null || { echo 'skip: no strace'; exit 77; }
     strace -f -qq -o trace -e trace=perf_event_open -e inject=perf_event_open:error=EACCES \
-        "$advise" "$program" malloc 2 >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
+        "$advise" --report out "$program" malloc 2 >said 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
     grep -q 'known from page tables: perf_event_open: Permission denied' out || fail 'the source is not told'
     [ "$(grep -c ' 8.0 .* hot  *high_bw' out)" = 2 ] || fail 'not two sites are hot'
     [ "$(grep -c ' 8.0 .* cold  *large_cap' out)" = 1 ] || fail 'not one site is cold'
@@ -78,14 +78,14 @@ descriptors | forks | many | shrink | failures) # what is the program's stays as
 grow | family | copies | filtered) # watched and placed, it runs as it does alone
     "$awkward" "$case" || fail "alone: status $?"
     "$advise" --keep kept "$awkward" "$case" >out 2>err || fail "watched: status $?"
-    [ "$case" != grow ] || [ "$(awk '/grow/ { print $2 }' out)" -lt 40 ] || fail 'it is copied at every step'
+    [ "$case" != grow ] || [ "$(awk '/grow at/ { print $2 }' err)" -lt 40 ] || fail 'it is copied at every step'
     place_all kept
     "$advise" --apply file "$awkward" "$case" >out 2>err || fail "placed: status $?"
     ;;
 late_copy) # a fork waits as long as the library's thread takes: here in a call that holds its lock
     command -v strace >/dev/null || { echo 'skip: no strace'; exit 77; }
     strace -f -qq -o trace -e trace=madvise -e inject=madvise:delay_enter=4000000:when=5 \
-        "$advise" "$awkward" "$case" >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
+        "$advise" --report out "$awkward" "$case" >said 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
     [ ! -s err ] || fail 'it says something'
     ;;
 part) # what is never used of an array does not hide what is
@@ -94,9 +94,10 @@ part) # what is never used of an array does not hide what is
     [ "$(awk '/use_part/ { print ($1 == 32.0) }' out | head -1)" = 1 ] || fail 'the order'
     ;;
 killed) # what was seen until then
-    refused 137 'killed by signal 9' "$advise" "$awkward" killed
+    refused 137 'killed by signal 9' "$advise" --report report "$awkward" killed
+    mv report out
     grep -q '^ *32.0 ' out || fail 'no report'
-    "$advise" --keep kept "$awkward" long >out 2>err &
+    "$advise" --report out --keep kept "$awkward" long >said 2>err &
     until [ -n "$(find kept -name '[0-9]*' 2>/dev/null)" ]; do sleep 0.1; done
     kill $!
     status=0
@@ -150,17 +151,17 @@ no_files) # a program that may write none, and a folder without room
         sh "$advise" true
     ;;
 limits) # where watching is refused, the program runs and the report says so
-    sh -c 'ulimit -f 100; exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "ulimit -f: status $?"
+    sh -c 'ulimit -f 100; exec "$@"' sh "$advise" --report out "$awkward" family >said 2>err || fail "ulimit -f: status $?"
     grep -q 'known from nothing: a memory file: File too large' out || fail 'ulimit -f is not told'
-    "$advise" true >out 2>err || fail "status $?"
+    "$advise" true >said 2>out || fail "status $?"
     grep -q 'no block of 64 KiB or more' out || fail 'an empty report is not explained'
     command -v strace >/dev/null || { echo 'skip: no strace'; exit 77; }
     strace -f -qq -o trace -e trace=memfd_create -e inject=memfd_create:error=ENOSYS \
-        "$advise" "$awkward" family >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
+        "$advise" --report out "$awkward" family >said 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
     grep -q 'known from nothing: a memory file: Function not implemented' out || fail 'memfd_create is not told'
     unshare -m mount -t tmpfs none /proc 2>/dev/null || { echo 'skip: no namespace without /proc'; exit 77; }
     strace -f -qq -o trace -e trace=perf_event_open -e inject=perf_event_open:error=EACCES unshare -m sh -c \
-        'mount -t tmpfs none /proc && exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "no /proc: status $?"
+        'mount -t tmpfs none /proc && exec "$@"' sh "$advise" --report out "$awkward" family >said 2>err || fail "no /proc: status $?"
     grep -q 'known from nothing: perf_event_open: Permission denied' out || fail 'a missing /proc is not told'
     ;;
 recorded) # classes, capacity and two processes, from files
@@ -171,14 +172,47 @@ recorded) # classes, capacity and two processes, from files
         cmp -s shown "$here/$profile.expected" || { diff "$here/$profile.expected" shown || :; fail "$profile"; }
     done
     HWLOC_SYNTHETIC='numa:1 core:2 pu:1' "$advise" --from "$here/uses.profile" >out
-    grep -q 'no effect here (HWLOC_XMLFILE names another)' out || fail 'it is not said that all memory is of one kind'
-    HWLOC_XMLFILE="$here/../../machines/ddr-hbm.xml" "$advise" --from "$here/uses.profile" >out
+    grep -q 'no effect here (--machine names another)' out || fail 'it is not said that all memory is of one kind'
+    "$advise" --machine "$here/../../machines/ddr-hbm.xml" --from "$here/uses.profile" >out
     grep -q 'no effect' out && fail 'it is said of a machine that has two kinds'
     "$advise" --from "$here/uses.profile" --from "$here/uses.profile" --rows 1 >out
     grep -q '^ *96.0 *2 ' out || fail 'two processes are not added'
     "$advise" --from "$here/uses.profile" --from "$here/tables.profile" >out
     grep -q '^ *64.0 *2 .* 98%  bandwidth' out || fail 'two sources are not told apart'
     grep -q '^ *8.0 *8 .* cold' out || fail 'what two processes use seldom'
+    ;;
+output) # the program's output is the program's, and so is the description of a machine
+    said=$(HWLOC_XMLFILE=mine "$advise" --machine "$here/../../machines/ddr-hbm.xml" \
+        printenv HWLOC_XMLFILE 2>err)
+    [ "$said" = mine ] || fail "the program said: $said"
+    grep -q 'known from' err || fail 'no report on standard error'
+    "$advise" --report file ls / none-such >out 2>err && fail 'status 0'
+    ls / none-such >alone 2>&1 || :
+    [ "$(cat err out)" = "$(cat alone)" ] || fail 'beside the report there is something else'
+    grep -q 'known from' file || fail 'no report in the file'
+    ;;
+allocators) # new and delete are an allocator's own, and malloc() may be
+    for library in libjemalloc.so.2 libmimalloc.so.2 libtcmalloc_minimal.so.4 libtbbmalloc_proxy.so.2; do
+        [ -n "$(ldconfig -p | grep -F "$library")" ] || continue
+        LD_PRELOAD=$library "$news" >out 2>err || continue # wrong by itself
+        tried=1
+        LD_PRELOAD=$library "$advise" --report out "$news" >said 2>err || fail "$library: status $?"
+        grep -q '^ *32.0 ' out || fail "$library: the array of new is not seen"
+    done
+    "$advise" --report out "$news" >said 2>err || fail "status $?"
+    grep -q '^ *32.0 .* grow_all' out || fail 'the caller of the container is not named'
+    # Its functions have names without lines of source, by the symbols of its dynamic linkage.
+    "$advise" --report out "$news_stripped" >said 2>err || fail "stripped: status $?"
+    grep -q '^ *32.0 .* grow_all in ' out || fail 'the function of a stripped program is not named'
+    [ -n "${tried-}" ] || { echo 'skip: no other allocator is installed'; exit 77; }
+    ;;
+own_malloc) # a program with an allocator of its own
+    "$advise" --report out "$own" >said 2>err || fail "status $?"
+    grep -q "^# malloc() is that of .*${own##*/}: its blocks are not seen" out || fail 'it is not told'
+    ;;
+unseen) # small blocks: one line
+    "$advise" --report out "$awkward" small >said 2>err || fail "status $?"
+    grep -q 'not seen: blocks below 64 KiB.* in all [0-9.]* of [0-9.]* MiB resident' out || fail 'it is not told'
     ;;
 wrong)
     refused 2 'a program is to be named' "$advise"
@@ -201,6 +235,17 @@ wrong)
         refused 1 'profile, line 3' "$advise" --from profile
     done
     status=0
+    mkfifo pipe
+    refused 1 'a profile is a file' "$advise" --from pipe
+    refused 1 'this is no placement' "$advise" --apply /etc/passwd touch ran
+    refused 1 'no-machine: No such file' "$advise" --machine no-machine touch ran
+    [ ! -e ran ] || fail 'it ran before the file was refused'
+    refused 127 'linked statically' "$advise" "$static"
+    if [ "$(id -u)" != 0 ]; then
+        for program in $(command -v passwd su mount || :); do
+            [ ! -u "$program" ] || refused 127 'rights of another user' "$advise" "$program" --help
+        done
+    fi
     "$advise" sh -c 'exit 7' >out 2>err || status=$?
     [ "$status" = 7 ] || fail "the program's status 7 is $status"
     ;;

@@ -388,6 +388,16 @@ static bool family(void)
     return good && (realloc(memory[0], 0) == NULL) && (malloc_usable_size(NULL) == 0);
 }
 
+/* Blocks that are too small to be watched, until the profile has them. */
+static bool small(void)
+{
+    for (int i = 0; i < 512; i++) {
+        (void)filled(32 << 10, 1);
+    }
+    free(filled(BYTES, 1));
+    return true;
+}
+
 static double now_s(void)
 {
     struct timespec now;
@@ -426,6 +436,7 @@ int main(int argument_count, char **arguments)
                         {"grow", grow},
                         {"shrink", shrink},
                         {"family", family},
+                        {"small", small},
                         {"copies", copies},
                         {"late_copy", late_copy},
                         {"failures", failures},
