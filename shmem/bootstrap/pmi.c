@@ -373,8 +373,12 @@ static void pmi_close(void)
 
 /* ---- opening ---- */
 
-/* A child of fork() has no connection. A job that has not ended is a failure for the launcher. */
-static void disconnect(void)
+/* A child of fork() has no connection. A job that has not ended is a failure for the launcher.
+ *
+ * After all handlers of exit: an MPI library in this process may have the same connection and end
+ * it in one of those (MPICH from 4.2 on), and hydra closes it at the first cmd=finalize. MPICH's
+ * write would be ended by SIGPIPE; ours may fail. */
+__attribute__((destructor)) static void disconnect(void)
 {
     char reply[LINE_BYTES];
 
@@ -462,7 +466,7 @@ static memspan_status_t connect_launcher(void)
                              strerror(errno));
     }
     status = greet();
-    if ((status == MEMSPAN_OK) && ((atexit(disconnect) != 0) || (at_quick_exit(disconnect) != 0))) {
+    if ((status == MEMSPAN_OK) && (at_quick_exit(disconnect) != 0)) {
         status = memspan_error(MEMSPAN_ERR_NO_MEMORY, "the end of the program cannot be watched");
     }
     if (status != MEMSPAN_OK) {
@@ -472,65 +476,25 @@ static memspan_status_t connect_launcher(void)
     return status;
 }
 
-/* A block of a mapping: @p pes PEs on each of @p nodes nodes. */
-struct block {
-    unsigned node; /* the first */
-    unsigned nodes;
-    unsigned pes;
-};
-
-/* Moves *text_p behind the block that it begins with. */
-static bool read_block(const char **text_p, struct block *block)
-{
-    int length = 0;
-
-    if ((sscanf(*text_p, "(%7u,%7u,%7u)%n", &block->node, &block->nodes, &block->pes, &length) !=
-         3) ||
-        (length == 0)) {
-        return false;
-    }
-    *text_p += length;
-    *text_p += (**text_p == ',') ? 1 : 0;
-    return true;
-}
-
-/* The node of a PE by "(vector,(NODE,NODES,PES),...)", whose blocks follow each other again and
- * again. -1: the text is malformed, or names no PE. */
-static int node_of(const char *mapping, int pe)
-{
-    static const char begin[] = "(vector,";
-    const char *text          = mapping + sizeof begin - 1;
-    long long left            = 0;
-    struct block block;
-
-    if (strncmp(mapping, begin, sizeof begin - 1) != 0) {
-        return -1;
-    }
-    while (read_block(&text, &block)) {
-        left += (long long)block.nodes * block.pes;
-    }
-    if ((*text != ')') || (left == 0)) {
-        return -1;
-    }
-    left = pe % left;
-    text = mapping + sizeof begin - 1;
-    while (read_block(&text, &block) && (left >= (long long)block.nodes * block.pes)) {
-        left -= (long long)block.nodes * block.pes;
-    }
-    return (int)(block.node + ((unsigned)left / block.pes));
-}
-
 /* PEs of this one's node. Where the launcher has no mapping, each PE is alone on its node. */
 static memspan_status_t fill_local(struct msp_bootstrap_job *job)
 {
+    static int is_said;
     char reply[LINE_BYTES];
     const char *mapping     = "";
     memspan_status_t status = get_piece("PMI_process_mapping", reply, &mapping);
-    const int node          = (status == MEMSPAN_OK) ? node_of(mapping, pmi.pe) : -1;
+    const int node          = (status == MEMSPAN_OK) ? msp_pmi_mapping_node(mapping, pmi.pe) : -1;
     int pe;
 
     if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_NOT_FOUND)) {
         return status;
+    }
+    if ((node == MSP_PMI_MAPPING_MALFORMED) && (pmi.pe == 0)) {
+        msp_warn_once(&is_said,
+                      "the launcher's PMI_process_mapping \"%.*s\" cannot be read: the PEs of a "
+                      "host do not share memory, they use the network; oshrun and launchers with "
+                      "PMIx start them together",
+                      (int)strcspn(mapping, " "), mapping);
     }
     pmi.local_pes = calloc((size_t)pmi.pe_count, sizeof *pmi.local_pes);
     if (pmi.local_pes == NULL) {
@@ -538,7 +502,7 @@ static memspan_status_t fill_local(struct msp_bootstrap_job *job)
                              pmi.pe_count);
     }
     for (pe = 0; pe < pmi.pe_count; pe++) {
-        if ((pe == pmi.pe) || ((node >= 0) && (node_of(mapping, pe) == node))) {
+        if ((pe == pmi.pe) || ((node >= 0) && (msp_pmi_mapping_node(mapping, pe) == node))) {
             job->local_index = (pe == pmi.pe) ? job->local_count : job->local_index;
             pmi.local_pes[job->local_count++] = pe;
         }

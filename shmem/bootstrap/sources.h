@@ -36,6 +36,17 @@ struct msp_bootstrap_claim {
 };
 struct msp_bootstrap_claim msp_bootstrap_find_claim(void);
 
+/* ---- the mapping of PMI-1 ---- */
+
+enum {
+    MSP_PMI_MAPPING_UNKNOWN   = -1, /* the launcher says that it does not know */
+    MSP_PMI_MAPPING_MALFORMED = -2,
+};
+
+/* The node of a PE by PMI_process_mapping, a text that ends with a blank or a null; or one of the
+ * above. */
+int msp_pmi_mapping_node(const char *mapping, int pe);
+
 /* ---- hosts ---- */
 
 /* Which PEs of a node are of one host. Launchers name the PEs of a node; those of them share memory

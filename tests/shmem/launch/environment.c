@@ -28,3 +28,14 @@ void msp_fatal(const char *format, ...)
     va_end(args);
     _exit(1);
 }
+
+void msp_warn_once(int *key, const char *format, ...)
+{
+    va_list args;
+
+    (void)key;
+    va_start(args, format);
+    fputs("warning: ", stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+}

@@ -12,6 +12,7 @@
  *   watch     wait until a peer has died; then exit with status 42 by abort
  *   again     20 times, close and open again, and exchange
  *   quick     end by quick_exit()
+ *   share     (first) as an MPI library: end the launcher's connection of PMI-1 at exit
  *   return=S  the exit status after all */
 
 #include "shmem/bootstrap/sources.h"
@@ -136,9 +137,24 @@ static void act(const char *word, int *status_p)
     }
 }
 
+/* As MPICH from 4.2 on: a handler of exit, and a write that SIGPIPE ends. */
+static void end_pmi(void)
+{
+    static const char line[] = "cmd=finalize\n";
+    char reply[64];
+    const int fd = atoi(getenv("PMI_FD"));
+    if (write(fd, line, sizeof(line) - 1) < 0 || read(fd, reply, sizeof(reply)) <= 0) {
+        _exit(4);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
+    if (argc > 1 && strcmp(argv[1], "share") == 0) {
+        atexit(end_pmi);
+        argc--, argv++;
+    }
     require(msp_bootstrap_open(&bootstrap, &job), "open");
     exchange(0);
     exchange_pids();

@@ -71,9 +71,9 @@ def run(values, lies):
     return process.returncode, said
 
 
-def good():
+def good(mapping):
     pes = [start(rank, 2, 'print', 'rounds', 'again') for rank in (0, 1)]
-    values = {'PMI_process_mapping': '(vector,(3,1,2))'}
+    values = {'PMI_process_mapping': mapping}
     waiting = []
     ended = 0
     while ended < 2:
@@ -95,18 +95,36 @@ def good():
     for process, connection, lines in pes:
         said = process.communicate(timeout=60)[0]
         assert process.returncode == 0 and 'of 2, local' in said and 'of 2, by' in said, said
+        assert 'warning' not in said, said
 
 
-good()
+def shared():
+    """Another library of the process ends the connection at exit, and the launcher closes it at the first end."""
+    process, connection, lines = start(0, 1, 'share')
+    values = {}
+    for line in lines:
+        answer(connection, serve(line.rstrip('\n'), values, {}))
+        if line.startswith('cmd=finalize'):
+            break
+    lines.close()
+    connection.close()
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, (process.returncode, said)
+
+
+for mapping in ('(vector,(3,1,2))', '(vector,[3]x2)', '(vector,[(3,1,1)]x2)'):
+    good(mapping)
+shared()
 peer = {'pid.1.1.0': '4:01000000', 'round.0.1.1.0': '8:0000000001000000',
         'PMI_process_mapping': '(vector,(0,1,2))'}
 code, said = run(dict(peer), {})
 assert code == 0, (code, said)
-# Mappings that are none leave each PE alone on its node.
-for mapping in ('', 'x', '(vector', '(vector,)', '(vector,(0,0,0))', '(vector,(0,1,2)', '(vector,(0,1,-2))',
-                '(vector,(9999999,9999999,9999999))', '(vector,(0,1,1),(1,1,1))', '(vector,' + '(0,1,1),' * 800 + ')'):
+# With mappings that are none each PE is alone on its node; where the launcher does not say that, PE 0 does.
+for mapping in ('', '()', '(vector,(0,1,1),(1,1,1))', 'x', '(vector,)', '(vector,(0,1,2)',
+                '(vector,' + '(0,1,1),' * 800 + ')'):
     code, said = run({**peer, 'PMI_process_mapping': mapping}, {})
-    assert code == 0, (mapping, code, said)
+    is_read = mapping in ('', '()', '(vector,(0,1,1),(1,1,1))')
+    assert code == 0 and ('PMI_process_mapping' in said) != is_read, (mapping, code, said)
 
 value = 'round.0.1.1.0'
 result = 'cmd=get_result rc=0 msg=success value='
