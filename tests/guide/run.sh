@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh PREFIX PAGE [CONDITION...]: a page of the guide, with what PREFIX has. A block of code is a file, whose name is in
 # the comment of its first line; one of the type console has commands ("$ "), for one shell, with their output, standard
-# error included, in which "..." stands for any text. CONDITION: a command that fails where the page cannot be followed.
+# error included, in which "..." stands for any text. CONDITION: a command that fails where the page cannot be
+# followed. LLVM in the environment takes the place of the version that a page sets for itself.
 set -eu
 prefix=$1 page=$2
 shift 2
@@ -49,8 +50,8 @@ awk -v work="$work" '
     }' "$page"
 
 cd "$work"
-number=1
-bad=0
+[ -z "${LLVM:-}" ] || sed -i "s/^LLVM=[0-9]*/LLVM=$LLVM/" ./*.command
+number=1 bad=0
 while [ -e "$number.command" ]; do
     set +eu
     # shellcheck disable=SC1090 # a page's own
