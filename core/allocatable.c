@@ -14,10 +14,13 @@
 #include "core/allocatable.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
+#include "core/base/platform.h"
 #include "core/engine/allocator_record.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The head of CFI_cdesc_t as flang has it. */
 struct descriptor {
@@ -31,16 +34,18 @@ struct descriptor {
 };
 
 struct entry {
-    void *(*alloc)(size_t size_bytes); /* flang 20 passes a stream, too; 23 the alignment first */
+    /* flang 19: (size); 20 to 22: (size, stream); 23: (size, alignment, stream). */
+    void *(*alloc)(size_t size_bytes, size_t align_bytes);
     void (*free)(void *pointer);
 };
 
 enum {
-    VERSION_FIRST = 20240719, /* of the descriptors that have the bits below */
-    ENTRY_SHIFT   = 1,
-    ENTRY_MASK    = 7 << ENTRY_SHIFT,
-    ENTRIES       = 7,
-    ENTRY_OPENMP  = 5, /* flang 23 takes it when a program first runs "!$omp allocators" */
+    VERSION_FIRST  = 20240719, /* of the descriptors that have the bits below */
+    VERSION_INLINE = 23,       /* of flang, from which on assignments do not ask the runtime */
+    ENTRY_SHIFT    = 1,
+    ENTRY_MASK     = 7 << ENTRY_SHIFT,
+    ENTRIES        = 7,
+    ENTRY_OPENMP   = 5, /* flang 23 takes it when a program first runs "!$omp allocators" */
 };
 
 extern struct entry flang_entries[] __asm__("_ZN7Fortran7runtime17allocatorRegistryE")
@@ -52,10 +57,22 @@ extern struct entry flang_entries[] __asm__("_ZN7Fortran7runtime17allocatorRegis
 static _Atomic(memspan_allocator_h) allocators[ENTRIES];
 MSP_LOCK_STATIC(entries_lock, MSP_RANK_ALLOCATABLES);
 
+/* The runtime's second argument is the alignment. */
+static atomic_bool is_aligned;
+
+static void *allocate_from(int entry, size_t size_bytes, size_t align_bytes)
+{
+    memspan_allocator_h allocator = atomic_load(&allocators[entry]);
+
+    return (atomic_load(&is_aligned) && msp_is_power_of_two(align_bytes))
+               ? memspan_aligned_alloc(allocator, align_bytes, size_bytes)
+               : memspan_alloc(allocator, size_bytes);
+}
+
 #define ALLOCATE(number)                                                                           \
-    static void *allocate_##number(size_t size_bytes)                                              \
+    static void *allocate_##number(size_t size_bytes, size_t align_bytes)                          \
     {                                                                                              \
-        return memspan_alloc(atomic_load(&allocators[number]), size_bytes);                        \
+        return allocate_from(number, size_bytes, align_bytes);                                     \
     }
 ALLOCATE(1)
 ALLOCATE(2)
@@ -64,7 +81,7 @@ ALLOCATE(4)
 ALLOCATE(6)
 #undef ALLOCATE
 
-static void *(*const allocate[ENTRIES])(size_t) = {
+static void *(*const allocate[ENTRIES])(size_t, size_t) = {
     [1] = allocate_1, [2] = allocate_2, [3] = allocate_3, [4] = allocate_4, [6] = allocate_6};
 
 static void release(void *pointer)
@@ -115,6 +132,27 @@ static int entry_for(memspan_allocator_h allocator, int count)
         }
     }
     return found;
+}
+
+memspan_status_t memspan_fortran_compiled(const char *version, const char *options)
+{
+    static const char name[] = "flang version ";
+    const char *found        = strstr(version, name);
+    long number              = (found == NULL) ? 0 : strtol(found + sizeof(name) - 1, NULL, 10);
+
+    if (number < VERSION_INLINE) {
+        return MEMSPAN_OK;
+    }
+    atomic_store(&is_aligned, true);
+    if (strstr(options, "-fno-realloc-lhs") != NULL) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                  "memspan_place: flang %ld compiles reallocation by an assignment to malloc() and "
+                  "free(), which end the program for other memory",
+                  number);
+    return msp_error_hint("compile the program and memspan.f90 with -fno-realloc-lhs beside -mmlir "
+                          "-use-alloc-runtime, and allocate before assignments of another shape");
 }
 
 memspan_status_t memspan_fortran_place(void *descriptor, memspan_allocator_h allocator)

@@ -15,6 +15,12 @@ import
 type(c_ptr), value :: text
 integer(c_size_t) :: answer
 end function
+function memspan_fortran_compiled_c(version, options) result(answer) &
+    bind(c, name="memspan_fortran_compiled")
+import
+character(kind=c_char), intent(in) :: version(*), options(*)
+integer(c_int) :: answer
+end function
 function memspan_fortran_place_c(descriptor, allocator) result(answer) &
     bind(c, name="memspan_fortran_place")
 import
@@ -32,7 +38,8 @@ interface memspan_string
 module procedure memspan_string_at, memspan_string_in
 end interface
 private :: c_strlen, memspan_string_at, memspan_string_in, memspan_block, memspan_status_of
-private :: memspan_fortran_place_c, memspan_fortran_placed_c, memspan_place_tried"""
+private :: memspan_fortran_compiled_c, memspan_fortran_place_c, memspan_fortran_placed_c
+private :: memspan_place_tried"""
 
 HELPERS = """
 ! The text at a C string; "" where there is none.
@@ -97,11 +104,15 @@ end function
 ! MEMSPAN_OK, or the reason why allocate has no memory of an allocator: a variable of our own is
 ! placed and allocated. Without stat=, as that allocate statement is always a call of the runtime.
 function memspan_place_tried(allocator) result(status)
+use, intrinsic :: iso_fortran_env, only: compiler_version, compiler_options
 type(memspan_allocator_h), intent(in) :: allocator
 integer(c_int) :: status
 integer(c_int8_t), allocatable, target :: x(:)
 type(c_ptr) :: address
 procedure(memspan_place_to_i1), pointer :: place
+status = memspan_fortran_compiled_c(compiler_version() // c_null_char, &
+    compiler_options() // c_null_char)
+if (status /= MEMSPAN_OK) return
 call c_f_procpointer(c_funloc(memspan_fortran_place_c), place)
 status = place(x, allocator)
 if (status /= MEMSPAN_OK) return

@@ -28,6 +28,8 @@ MODULES = (
      ("memspan", "shmem")),
     ("pshmem", "#include <pshmem.h>\n", r"(pshmem\.h|shmem/routines\.h)", ("shmem",)),
 )
+# A constant that differs between the compilers that one module serves.
+FLANG_ELSE = 'merge(-2, %s, index(compiler_version(), "flang") > 0)'
 # Its structures and constants are for backends, which are C.
 C_ONLY = "memspan/backend.h"
 
@@ -190,6 +192,8 @@ class Module:
             value = str(value - 2**64 if value >= 2**63 else value)
             if macro.cast:
                 kind = self.types.fortran(macro.cast)
+            if name == "omp_invalid_device":  # of LLVM's header, where that of GCC is read
+                value = FLANG_ELSE % value
             if macro.cast in self.types.handles:
                 value = "%s(%s_c_intptr_t)" % (macro.cast, value)
             self.constants.append((name, kind, value))
@@ -266,7 +270,12 @@ class Module:
         lines = ["! SPDX-License-Identifier: BSD-3-Clause",
                  "! Made from Memspan's C headers by modules.py; memspan-fortran(7) describes it.",
                  "module " + self.name, "use, intrinsic :: iso_c_binding",
-                 *("use " + used for used in self.uses), "implicit none", ""]
+                 *("use " + used for used in self.uses)]
+        if any("compiler_version" in value for _, _, value in self.constants):
+            lines += ["use, intrinsic :: iso_fortran_env, only: compiler_version",
+                      "implicit none", "private :: compiler_version", ""]
+        else:
+            lines += ["implicit none", ""]
         for name in self.handles:
             lines += ["type, bind(c) :: " + name, "integer(c_intptr_t) :: handle = 0", "end type"]
         for name in self.structs:
@@ -274,7 +283,8 @@ class Module:
             members = (self.member(member, size) for member in self.types.structs[name])
             lines += ["type, bind(c) :: " + name, *members, "end type"]
         for name, kind, value in self.constants:
-            kind_suffix = "_" + kind[len("integer("):-1] if kind.startswith("integer") else ""
+            is_plain = kind.startswith("integer") and not value.endswith(")")
+            kind_suffix = "_" + kind[len("integer("):-1] if is_plain else ""
             lines.append("%s, parameter :: %s = %s%s" % (kind, name, value, kind_suffix))
         lines += ["", "interface"]
         for name, body in self.interfaces.items():

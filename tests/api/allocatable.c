@@ -4,6 +4,7 @@
 
 #include "api.h"
 
+memspan_status_t memspan_fortran_compiled(const char *version, const char *options);
 memspan_status_t memspan_fortran_place(void *descriptor, memspan_allocator_h allocator);
 memspan_status_t memspan_fortran_placed(const void *pointer);
 
@@ -43,6 +44,29 @@ static int index_of(const struct descriptor *variable)
 {
     cr_expect_eq(variable->extra & ~INDEX, ADDENDUM | OTHERS, "other bits: %#x", variable->extra);
     return (variable->extra & INDEX) >> 1;
+}
+
+/* Assignments of flang 23 do not ask the runtime's table; its second argument is the alignment. */
+Test(allocatable, the_compiler_counts)
+{
+    struct descriptor one = variable();
+    void *block;
+
+    DONE(memspan_fortran_compiled("GCC version 24.1.0", ""));
+    DONE(memspan_fortran_compiled("Debian flang version 22.1.8", "-O2"));
+    DONE(memspan_fortran_place(&one, make()));
+    block = table[index_of(&one)].alloc(100, (void *)4096);
+    cr_assert(block != NULL, "%s", memspan_error_text());
+    table[index_of(&one)].free(block);
+    REFUSED(memspan_fortran_compiled("Debian flang version 23.1.4", "-mmlir -use-alloc-runtime"),
+            MEMSPAN_ERR_UNSUPPORTED, "-fno-realloc-lhs");
+    REFUSED(memspan_fortran_compiled("flang version 100.0", "-frealloc-lhs"),
+            MEMSPAN_ERR_UNSUPPORTED, "flang 100");
+    DONE(memspan_fortran_compiled("flang version 23.1.4", "-fno-realloc-lhs -O2"));
+    block = table[index_of(&one)].alloc(100, (void *)4096);
+    cr_assert(block != NULL, "%s", memspan_error_text());
+    cr_expect_eq((uintptr_t)block % 4096, 0);
+    table[index_of(&one)].free(block);
 }
 
 Test(allocatable, memory_is_the_allocators)

@@ -43,6 +43,8 @@ program openmp
     if (sum(x) /= 5050) call fail("the sum")
     if (omp_target_is_accessible(block, 400_c_size_t, omp_get_initial_device()) /= 1) &
         call fail("omp_target_is_accessible")
+    if (omp_get_device_from_uid("no such device" // c_null_char) /= omp_invalid_device) &
+        call fail("omp_invalid_device")
     call omp_free(block, allocator)
     call omp_destroy_allocator(allocator)
 

@@ -1,11 +1,13 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! placed placed|refused [HINT]: memspan_place where the compiler's allocate can take memory from an
-! allocator (flang's, placed.sh), or its refusal, whose hint has the word HINT.
+! placed placed|fixed|refused [HINT]: memspan_place where the compiler's allocate can take memory from
+! an allocator (flang's, placed.sh), with reallocation by assignments or without and on the boundary
+! that the compiler promises itself; or its refusal, whose hint has the word HINT.
 module places
     use, intrinsic :: iso_c_binding
     use memspan
     implicit none
     real(c_float), allocatable :: kept(:)
+    character(len=32) :: mode
 contains
 
     subroutine check(is_so, what)
@@ -38,7 +40,8 @@ contains
     ! Allocation, reallocation by assignment, move_alloc, source=, and the end of the scope.
     subroutine statements(allocator)
         type(memspan_allocator_h), intent(in) :: allocator
-        real(c_double), allocatable :: x(:), y(:), z(:)
+        real(c_double), allocatable, target :: x(:)
+        real(c_double), allocatable :: y(:), z(:)
         integer(c_int8_t), allocatable :: cube(:, :, :)
         complex(c_float_complex), allocatable :: one
         integer(c_int) :: status
@@ -52,7 +55,15 @@ contains
         allocate(one, stat=stat)
         call check(stat == 0 .and. live(allocator) == 8032, "allocate")
         x = 2
-        x = [x, 3d0]
+        if (mode == "fixed") then
+            call check(iand(transfer(c_loc(x), 0_c_intptr_t), 63_c_intptr_t) == 0, "64 bytes")
+            deallocate(x)
+            allocate(x(1001))
+            x(:1000) = 2
+            x(1001) = 3
+        else
+            x = [x, 3d0]
+        end if
         call check(size(x) == 1001 .and. live(allocator) == 8040, "reallocation")
         x = x(1001:1:-1)
         call check(nint(x(1)) == 3 .and. live(allocator) == 8040, "assignment to itself")
@@ -103,7 +114,7 @@ program placed
     type(memspan_error_t), pointer :: error
     integer(c_int), allocatable :: x(:)
     integer(c_int) :: status
-    character(len=32) :: mode, hint
+    character(len=32) :: hint
     call get_command_argument(1, mode)
     call get_command_argument(2, hint)
     allocator = made("pool_size=1m,fallback=null_fb")

@@ -28,8 +28,11 @@ normal() {
         s/\(void\)/()/; s/ +//g; s/\*\*/*/g; s/^[a-z_]+\*/void*/' |
         grep -E '^[^{}]*[a-z0-9_]\([^{}]*\)$' | grep -E '(memspan|shmem|omp|tgt|sh|start|pe)[a-z0-9_]*\(' | sort -u
 }
+# Our own declarations: a compiler's omp.h that has some of them leaves the names of arguments out.
+mkdir "$scratch/none"
+: >"$scratch/none/omp.h"
 printf '#include <%s>\n' memspan/memspan.h memspan/backend.h memspan/omp.h shmemx.h pshmem.h |
-    "$cc" -E -P -DSHMEMX_PARTITION_NAMES -I"$include" -x c - | normal >"$scratch/c"
+    "$cc" -E -P -DSHMEMX_PARTITION_NAMES -I"$scratch/none" -I"$include" -x c - | normal >"$scratch/c"
 for module in memspan memspan_omp shmem shmemx pshmem; do
     "$compiler" -fc-prototypes -fsyntax-only -J "$scratch" "$modules/$module.f90"
 done | sed -e 's/^#.*//' -e '/memspan_\(fortran_\|place_to_\)/d' | normal >"$scratch/fortran" # calls of the modules alone
