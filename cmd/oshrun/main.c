@@ -129,7 +129,7 @@ static int run(const struct options *options)
         cli_complain("%d PEs need more open files than ulimit -n allows", options->pe_count);
         return 1;
     }
-    starter.path = start_find(options->program[0]);
+    starter.path = start_find(options->program[0], options->folder);
     if (!job_open(&job, options)) {
         return 1;
     }
@@ -138,8 +138,8 @@ static int run(const struct options *options)
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     watch.guard = guard_open(options->pe_count);
-    if (watch.guard == NULL ||
-        !serve_pmix(options, &job, starter.path, watch.guard, &server, library)) {
+    if (watch.guard == NULL || !serve_pmix(options, &job, start_seen(starter.path, options->folder),
+                                           watch.guard, &server, library)) {
         return 1;
     }
     /* After the fork of the server: if it held an end of a pipe, PEs could not see that the

@@ -185,6 +185,10 @@ int output_poll(struct output *output, struct pollfd *events, int *timeout_ms);
 /* After poll(). */
 void output_step(struct output *output, const struct pollfd *events, int count);
 
+/* Show the output that a PE has written so far, as far as the readers take it at once: its reason
+ * comes before what is said of it. */
+void output_show(struct output *output, int pe);
+
 /* All PEs have ended: print the rest of their output. */
 void output_finish(struct output *output);
 
@@ -220,8 +224,12 @@ struct start_error {
     int code; /* errno */
 };
 
-/* Find the program as a shell does. Ends the process with a message when there is none. */
-const char *start_find(const char *program);
+/* Find the program as a shell in @p folder (NULL: here) does, for a process there. Ends the process
+ * with a message when there is none. */
+const char *start_find(const char *program, const char *folder);
+
+/* That path as this process sees it; valid until the next call. */
+const char *start_seen(const char *path, const char *folder);
 
 /* The environment without variables that other launchers have set for their own processes, and
  * with those of the command line. NULL without memory. */

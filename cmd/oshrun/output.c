@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stream is one pipe of one PE; a sink is an output of this process. Streams give whole lines
  * to their sink, in order of arrival. The start of a line without an end (a prompt, progress
- * dots) is shown after LINE_DELAY_S; if another PE prints first, the line is ended. */
+ * dots) is shown after LINE_DELAY_S, unless more of it is in the pipe; if another PE prints first,
+ * the line is ended. */
 
 #include "cmd/common/cli.h"
 #include "cmd/common/clock.h"
@@ -316,6 +317,13 @@ static int poll_input(const struct output *output, struct pollfd *events, int *t
     return 1;
 }
 
+/* While the sink is full, the rest of a line may be in the pipe. */
+static bool has_input(const struct stream *stream)
+{
+    struct pollfd event = {.fd = stream->fd, .events = POLLIN};
+    return poll(&event, 1, 0) == 1;
+}
+
 int output_poll(struct output *output, struct pollfd *events, int *timeout_ms)
 {
     int count = poll_input(output, events, timeout_ms);
@@ -327,7 +335,7 @@ int output_poll(struct output *output, struct pollfd *events, int *timeout_ms)
     for (int i = 0; i < output->pe_count * output->sink_count; i++) {
         struct stream *stream = &output->streams[i];
         if (stream->used > 0) {
-            if (cli_clock_s() - stream->since_s > LINE_DELAY_S) {
+            if (cli_clock_s() - stream->since_s > LINE_DELAY_S && !has_input(stream)) {
                 flush_start(output, stream);
             }
             int wait_ms = (int)(LINE_DELAY_S * 1000 / 2);
@@ -385,6 +393,22 @@ void output_step(struct output *output, const struct pollfd *events, int count)
         }
         if (done && s > 0 && output->streams[s - 1].fd == events[i].fd) {
             read_stream(output, &output->streams[s - 1]);
+        }
+    }
+}
+
+void output_show(struct output *output, int pe)
+{
+    for (int i = 0; i < output->sink_count; i++) {
+        struct stream *stream = &output->streams[pe * output->sink_count + i];
+        /* A pipe's worth: the PE may go on writing. */
+        for (int k = 0; k < 2 && stream->fd >= 0 && has_input(stream); k++) {
+            read_stream(output, stream);
+        }
+        flush_start(output, stream);
+        struct pollfd event = {.fd = stream->sink->fd, .events = POLLOUT};
+        while (stream->sink->used > 0 && poll(&event, 1, 0) == 1) {
+            write_sink(output, stream->sink);
         }
     }
 }

@@ -52,18 +52,33 @@ char **start_environment(char **settings)
     return cli_environment_make(NULL, foreign, settings);
 }
 
+const char *start_seen(const char *path, const char *folder)
+{
+    static char seen[8192];
+    if (folder == NULL || path[0] == '/') {
+        return path;
+    }
+    snprintf(seen, sizeof(seen), "%s/%s", folder, path);
+    return seen;
+}
+
 static bool is_program(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-const char *start_find(const char *program)
+const char *start_find(const char *program, const char *folder)
 {
     static char path[4096];
+    if (folder != NULL && access(folder, X_OK) != 0) {
+        cli_complain("--wdir: cannot run %s in %s: %s", program, folder, strerror(errno));
+        exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+    }
     if (strchr(program, '/') != NULL) {
-        if (access(program, X_OK) != 0) {
-            cli_complain("cannot run %s: %s", program, strerror(errno));
+        if (access(start_seen(program, folder), X_OK) != 0) {
+            cli_complain("cannot run %s%s%s: %s", program, folder != NULL ? " in " : "",
+                         folder != NULL ? folder : "", strerror(errno));
             exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
         }
         return program;
@@ -73,7 +88,7 @@ const char *start_find(const char *program)
     while (*program != '\0') {
         int length = (int)strcspn(folders, ":");
         snprintf(path, sizeof(path), "%.*s%s%s", length, folders, length > 0 ? "/" : "./", program);
-        if (is_program(path)) {
+        if (is_program(start_seen(path, folder))) {
             return path;
         }
         if (folders[length] == '\0') {
@@ -81,7 +96,7 @@ const char *start_find(const char *program)
         }
         folders += length + 1;
     }
-    bool is_here = access(program, F_OK) == 0;
+    bool is_here = access(start_seen(program, folder), F_OK) == 0;
     cli_complain("no program %s in PATH%s%s", program, is_here ? "; did you mean ./" : "",
                  is_here ? program : "");
     exit(EXIT_NOT_FOUND);

@@ -89,6 +89,7 @@ static int exit_code(int status)
 static void report_abort(const struct watch *watch, int pe, int status)
 {
     if (status != 0) {
+        output_show(watch->output, pe);
         cli_complain("PE %d (pid %d) ended the job with status %d", pe,
                      (int)watch->job->pes[pe].last_pid, status);
     }
@@ -154,6 +155,7 @@ static void handle_signal(struct watch *watch, const struct pe *record, int pe)
     bool is_wanted =
         number == watch->forwarded || (number == SIGPIPE && output_is_broken(watch->output));
     if (!watch->is_ending && !is_wanted) {
+        output_show(watch->output, pe);
         cli_complain("PE %d (pid %d) was %s; ending the job", pe, (int)record->last_pid,
                      cli_status_text(record->wait_status, text, sizeof(text)));
     }
@@ -174,6 +176,7 @@ static void handle_exit(struct watch *watch, int pe)
         decide(watch, code);
     } else if (code != 0) {
         if (watch->job->alive_count > 0) {
+            output_show(watch->output, pe);
             cli_complain("PE %d (pid %d) exited with status %d%s; ending the job", pe,
                          (int)record->last_pid, code,
                          record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before finalizing" : "");
@@ -231,6 +234,7 @@ static bool check_early_exit(struct watch *watch)
         return false;
     }
     if (cli_clock_s() - job->pes[offender].ended_at_s > LEAVE_TIMEOUT_S) {
+        output_show(watch->output, offender);
         cli_complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job",
                      offender, (int)job->pes[offender].last_pid,
                      job->pes[offender].last_state == MEMSPAN_LAUNCH_ATTACHED

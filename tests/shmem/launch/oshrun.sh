@@ -104,6 +104,9 @@ TALK
     [ "$(grep -cE '^\[([0-4])\] begin +[0-4] end$' out)" -eq 200 ] || fail 'tags are wrong'
     grep -E '^\[([0-4])\] begin +[0-4] end$' out | awk '{ if ($1 != "[" $3 "]") exit 1 }' ||
         fail 'a tag names another PE'
+    # The reader is slow, and the start of a line waits in oshrun for the rest in the pipe.
+    "$oshrun" --pmix=off -n 4 seq 1 60000 | (sleep 1; cat) >out
+    [ "$(sort out | uniq -c | awk '$1 == 4' | wc -l)" -eq 60000 ] || { : >out; fail 'lines are split for a slow reader'; }
     # Both to one file: in the order in which they were written.
     "$oshrun" --pmix=off -n 1 sh -c 'for i in 1 2 3 4 5 6; do echo $i; echo $i >&2; done' >both 2>&1
     [ "$(tr -d '\n' <both)" = 112233445566 ] || fail "another order: $(cat both)"
@@ -131,6 +134,22 @@ environment)
     ! grep -E '^(PMIX_RANK|PMIX_NAMESPACE|PMI_SIZE|OMPI_COMM_WORLD_SIZE)=' out ||
         fail 'another launcher shows through'
     ;;
+wdir)
+    # A relative name is one in the folder of the PEs, by PATH too.
+    mkdir sub bin
+    printf '#!/bin/sh\necho there\n' >sub/there
+    printf '#!/bin/sh\necho here\n' >here
+    chmod +x sub/there here
+    cp sub/there sub/relative
+    run 0 "$oshrun" --pmix=off -n 1 --wdir sub ./there
+    prints there
+    run 0 env PATH=":$PATH" "$oshrun" --pmix=off -n 1 --wdir sub relative
+    prints there
+    run 0 "$oshrun" --pmix=off -n 1 --wdir sub "$scratch/here"
+    prints here
+    run 127 "$oshrun" --pmix=off -n 1 --wdir sub ./here
+    says 'cannot run ./here in sub'
+    ;;
 status)
     run 4 "$oshrun" -n 3 "$pe" return=4 1
     is_silent
@@ -153,6 +172,12 @@ death)
     run 134 "$oshrun" -n 4 "$pe" kill=6 0 hang
     says 'PE 0 (pid [0-9]*) was killed by signal 6'
     ended_within 1500 "$start"
+    # The reason of a PE comes before what is said of its end.
+    for end in 'exit 3' 'kill -9 $$' 'exit 4' 'exit 5' 'kill -15 $$' 'exit 6'; do
+        status=0
+        "$oshrun" --pmix=off -n 2 sh -c "[ \$OSHRUN_PE = 1 ] || exec sleep 5; echo reason >&2; $end" 2>err || status=$?
+        [ "$(sed 1q err)" = reason ] || fail "the reason comes late ($end)"
+    done
     ;;
 leaving)
     start=$(ms)
