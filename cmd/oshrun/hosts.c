@@ -65,7 +65,11 @@ static struct host *find(struct hosts *hosts, const char *name)
 static bool add(struct hosts *hosts, const char *where, const char *name, int pe_count)
 {
     if (!is_name(name)) {
-        cli_complain("%s: \"%.100s\" is no name of a host", where, name);
+        bool is_address = strspn(name, "[]:.%0123456789abcdefABCDEF") == strlen(name);
+        cli_complain("%s: \"%.100s\" is no name of a host%s", where, name,
+                     is_address && strchr(name, ':') != NULL
+                         ? "; a launcher takes no IPv6 address beside a number of PEs: give a name"
+                         : "");
         return false;
     }
     hosts->pe_count += pe_count;
@@ -87,7 +91,7 @@ static bool add_word(struct hosts *hosts, const char *where, char *word)
 {
     int pe_count = 1;
     char *colon  = strchr(word, ':');
-    if (colon != NULL) {
+    if (colon != NULL && strchr(colon + 1, ':') == NULL) {
         *colon   = '\0';
         pe_count = read_count(colon + 1);
     }
@@ -110,18 +114,35 @@ bool hosts_add_list(struct hosts *hosts, const char *where, const char *text)
     return good;
 }
 
+/* "slots = 4" is slots=4. */
+static void close_equals(char *line)
+{
+    char *to = line;
+    for (const char *from = line; *from != '\0'; from++) {
+        bool is_blank = strchr(blanks, *from) != NULL;
+        if (is_blank && (from[strspn(from, blanks)] == '=' || (to > line && to[-1] == '='))) {
+            continue;
+        }
+        *to++ = *from;
+    }
+    *to = '\0';
+}
+
 /* One line of a file. Open MPI's limits beyond the slots do not concern this job. */
 static bool add_line(struct hosts *hosts, const char *where, char *line)
 {
     char *save               = NULL;
     line[strcspn(line, "#")] = '\0';
-    char *name               = strtok_r(line, blanks, &save);
-    int pe_count             = 0;
+    close_equals(line);
+    char *name   = strtok_r(line, blanks, &save);
+    int pe_count = 0;
     if (name == NULL) {
         return true;
     }
     for (char *word; (word = strtok_r(NULL, blanks, &save)) != NULL;) {
-        if (strncmp(word, "slots=", 6) == 0 && strchr(name, ':') == NULL) {
+        const char *colon = strchr(name, ':');
+        /* HOST:PES has its number already; an address is refused below. */
+        if (strncmp(word, "slots=", 6) == 0 && (colon == NULL || strchr(colon + 1, ':') != NULL)) {
             pe_count = read_count(word + 6);
         }
         bool is_limit =

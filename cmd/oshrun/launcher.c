@@ -317,15 +317,16 @@ static const struct launcher {
     const char *name;
     void (*add)(struct words *words, const struct options *options);
     const char *version_words; /* of --version, where other programs have that name; or NULL */
+    const char *number;        /* its variable with the number of the PE; NULL: unknown */
 } launchers[] = {
-    {"prterun", add_prrte, NULL},
-    {"mpirun", add_open_mpi, "Open MPI"},
-    {"srun", add_srun, NULL},
+    {"prterun", add_prrte, NULL, "PMIX_RANK"},
+    {"mpirun", add_open_mpi, "Open MPI", "PMIX_RANK"},
+    {"srun", add_srun, NULL, "SLURM_PROCID"},
 };
 
 enum { LAUNCHER_COUNT = sizeof(launchers) / sizeof(launchers[0]) };
 
-static const struct launcher other = {"", add_count, NULL};
+static const struct launcher other = {"", add_count, NULL, NULL};
 
 /* By the start of its file's name: mpirun.openmpi is mpirun. */
 static const struct launcher *recognise(const char *program)
@@ -479,6 +480,16 @@ static void show(const struct words *words)
     cli_complain("running%s", line);
 }
 
+/* A shell gives each PE its numbers and runs the program: a missing one is status 127 with any
+ * launcher. */
+static void add_shell(struct words *words, const char *number, int pe_count)
+{
+    add(words, "/bin/sh");
+    add(words, "-c");
+    add_text(words, "OSHRUN_PE=$%s OSHRUN_PES=%d; export OSHRUN_PE OSHRUN_PES; exec \"$0\" \"$@\"",
+             number, pe_count);
+}
+
 void launcher_run(const struct options *options)
 {
     const char *name = options->launcher != NULL ? options->launcher : find();
@@ -491,6 +502,9 @@ void launcher_run(const struct options *options)
     }
     add(&words, name);
     launcher->add(&words, options);
+    if (launcher->number != NULL) {
+        add_shell(&words, launcher->number, options->pe_count);
+    }
     for (char **word = options->program; *word != NULL; word++) {
         add(&words, *word);
     }

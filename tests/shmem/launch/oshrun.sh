@@ -50,6 +50,8 @@ gone() {
     done
     fail "left behind: $(cat left)"
 }
+# shell VARIABLE PES: the words that give the number to each PE of another launcher.
+shell() { printf '/bin/sh -c OSHRUN_PE=$%s OSHRUN_PES=%s; export OSHRUN_PE OSHRUN_PES; exec "$0" "$@"' "$1" "$2"; }
 # A number that marks this run's processes.
 mark=77$$
 
@@ -270,7 +272,7 @@ several_programs)
     printf '#!/bin/sh\necho "$@"\n' >mpirun
     chmod +x mpirun
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 1 a : -n 1 b
-    prints "$([ "$(id -u)" -ne 0 ] || printf -- '--allow-run-as-root ')--oversubscribe --bind-to none -n 1 a : -n 1 b"
+    prints "$([ "$(id -u)" -ne 0 ] || printf -- '--allow-run-as-root ')--oversubscribe --bind-to none -n 1 $(shell PMIX_RANK 1) a : -n 1 b"
     ;;
 small_limits)
     run 0 sh -c "ulimit -s 64; exec '$oshrun' --pmix=off -n 2 echo small"
@@ -433,15 +435,15 @@ other_launcher)
     root=
     [ "$(id -u)" -ne 0 ] || root='--allow-run-as-root '
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 3 prog -x y
-    prints "$root"'--oversubscribe --bind-to none -n 3 prog -x y'
+    prints "$root--oversubscribe --bind-to none -n 3 $(shell PMIX_RANK 3) prog -x y"
     run 0 env PATH="$scratch:$PATH" OSHRUN_LAUNCHER=mpirun "$oshrun" -n 3 --allow-run-as-root prog
-    prints "$root"'--oversubscribe --bind-to none -n 3 prog'
+    prints "$root--oversubscribe --bind-to none -n 3 $(shell PMIX_RANK 3) prog"
     run 0 env OSHRUN_LAUNCHER=mpirun "$oshrun" --launcher= --pmix=off -n 1 echo itself
     prints itself
     run 127 "$oshrun" --launcher=no-such-launcher -n 3 prog
     says 'cannot run no-such-launcher'
     run 0 env PATH="$scratch:$PATH" FOO=1 "$oshrun" --launcher=mpirun -l --wdir=/tmp -x A=1 -x FOO --bind-to=core -n 2 prog
-    prints "$root"'--oversubscribe --bind-to core --tag-output --wdir /tmp -x A -x FOO -n 2 prog'
+    prints "$root--oversubscribe --bind-to core --tag-output --wdir /tmp -x A -x FOO -n 2 $(shell PMIX_RANK 2) prog"
     ;;
 hosts)
     unset UCX_MEM_MMAP_HOOK_MODE # of the tests under sanitizers; handed on, as all of UCX's are
@@ -474,27 +476,37 @@ SRUN
     printf '# two\n\na slots=4 max_slots=8 # fast\nb:2\nc\na slots=1\n' >file
     # Numbers of PEs, in the order of the hosts.
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" UCX_TLS=tcp A=2 "$oshrun" --hosts=a:4,b -x A=1 prog -y
-    prints "$root--host a:4,b:1 --oversubscribe --map-by slot --bind-to none -x A -x UCX_TLS -n 5 prog -y"
+    prints "$root--host a:4,b:1 --oversubscribe --map-by slot --bind-to none -x A -x UCX_TLS -n 5 $(shell PMIX_RANK 5) prog -y"
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hostfile=file -n 3 prog
-    prints "$root--host a:5,b:2,c:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
+    prints "$root--host a:5,b:2,c:1 --oversubscribe --map-by slot --bind-to none -n 3 $(shell PMIX_RANK 3) prog"
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hosts=me@a:2,b prog
-    prints "$root--host me@a:2,b:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
+    prints "$root--host me@a:2,b:1 --oversubscribe --map-by slot --bind-to none -n 3 $(shell PMIX_RANK 3) prog"
     printf 'me@a slots=2\n' >user
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hostfile=user prog
-    prints "$root--host me@a:2 --oversubscribe --map-by slot --bind-to none -n 2 prog"
+    prints "$root--host me@a:2 --oversubscribe --map-by slot --bind-to none -n 2 $(shell PMIX_RANK 2) prog"
+    printf 'a slots = 2 max_slots = 8\nb\tslots= 1\n' >user
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:$scratch/bin" "$oshrun" --hostfile=user prog
+    prints "$root--host a:2,b:1 --oversubscribe --map-by slot --bind-to none -n 3 $(shell PMIX_RANK 3) prog"
+    # PEs have their numbers, and a missing program is 127.
+    printf '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nshift 2\nPMIX_RANK=1 exec "$@"\n' >numbering
+    chmod +x numbering
+    ln -s ../numbering own/mpirun-numbering
+    run 0 "$oshrun" --launcher=own/mpirun-numbering --hosts a:3 sh -c 'echo "$OSHRUN_PE of $OSHRUN_PES: $*"' sh 'a b' c
+    prints '1 of 3: a b c'
+    run 127 "$oshrun" --launcher=own/mpirun-numbering --hosts a:3 ./no-such-program
     # The order: prterun, Open MPI's mpirun, srun.
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" -H a:2 -l prog
-    prints "$root--host a:2 --map-by slot:OVERSUBSCRIBE --bind-to none --output tag -n 2 prog"
+    prints "$root--host a:2 --map-by slot:OVERSUBSCRIBE --bind-to none --output tag -n 2 $(shell PMIX_RANK 2) prog"
     rm prterun
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$scratch/bin" "$oshrun" --hosts a:2,b:2 -n 3 -x A=1 --bind-to core prog
-    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=cores --distribution=arbitrary --nodelist=a,a,b -n 3 prog 1'
+    prints "--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=cores --distribution=arbitrary --nodelist=a,a,b -n 3 $(shell SLURM_PROCID 3) prog 1"
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" OSHRUN_LAUNCHER=srun A=2 "$oshrun" --hosts a,b -n 1 prog
-    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a -n 1 prog 2'
+    prints "--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a -n 1 $(shell SLURM_PROCID 1) prog 2"
     # Without PMIx by PMI-2; without either it is said.
     for listed in pmi2 pmix_v4; do
         printf 'MPI plugin types are...\n\tnone\n\t%s\n' $listed >plugins
         run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" --launcher srun --hosts a,b prog
-        prints "--mpi=$listed --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a,b -n 2 prog "
+        prints "--mpi=$listed --overcommit --kill-on-bad-exit=1 --cpu-bind=none --distribution=arbitrary --nodelist=a,b -n 2 $(shell SLURM_PROCID 2) prog "
     done
     printf 'none\ncray_shasta\n' >plugins
     run 126 env PATH="$scratch:$PATH" "$oshrun" --launcher srun --hosts a,b prog
@@ -522,6 +534,11 @@ SRUN
     printf 'a slots=2\nb slots=x\n' >file
     run 2 "$oshrun" --hostfile file prog
     says 'file:2: "slots=x" is not slots=PES'
+    for line in '::1 slots=2' 'fe80::1' '[::1]:4'; do
+        echo "$line" >file
+        run 2 "$oshrun" --hostfile file prog
+        says 'file:1: .* takes no IPv6 address'
+    done
     : >file
     run 2 "$oshrun" --hostfile file prog
     says 'file names no host'
