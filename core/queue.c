@@ -305,8 +305,7 @@ memspan_status_t msp_queue_finish(struct msp_queue *q, bool is_alive, enum msp_w
     uint64_t begin_ns = now_ns();
     memspan_status_t status;
 
-    if (((reason == MSP_WAIT_REUSE) || (reason == MSP_WAIT_EXHAUSTED)) &&
-        (msp_queue_of_thread() != NULL)) {
+    if (((reason == MSP_WAIT_REUSE) || (reason == MSP_WAIT_EXHAUSTED)) && msp_queue_in_function()) {
         return MEMSPAN_ERR_CONFLICT; /* without a record: there may be other memory */
     }
     status = finish(q, is_alive);

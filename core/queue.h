@@ -172,12 +172,14 @@ bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p);
 /* Until the work of an event of @p queue is complete. */
 memspan_status_t msp_queue_wait_event(const struct msp_queue *queue, void *event);
 
-/* queue_call.c: the queue whose thread this is, which runs a function and holds the queue; NULL. */
-const struct msp_queue *msp_queue_of_thread(void);
+/* queue_call.c: whether this is the queue's thread, or that of any queue, in a function that holds
+ * it. Not for fast paths: memory of threads is scarce. No queue locked. */
+bool msp_queue_is_own_thread(struct msp_queue *queue);
+bool msp_queue_in_function(void);
 
 /* queue_call.c: an error where the host would wait for the work of a queue in a function of it, for
  * whose end that work waits. */
-memspan_status_t msp_queue_check_wait(const struct msp_queue *queue);
+memspan_status_t msp_queue_check_wait(struct msp_queue *queue);
 
 /* queue_call.c: call a function of the library as memspan_call_on() does. MEMSPAN_ERR_UNSUPPORTED:
  * the driver cannot hold the queue. The queue is entered. */

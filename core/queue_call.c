@@ -11,7 +11,6 @@
  * them, too: work that waits for the first function must not wait for the second. */
 
 #include "core/base/error.h"
-#include "core/base/platform.h"
 #include "core/device/driver.h"
 #include "core/engine/watch_flag.h"
 #include "core/queue.h"
@@ -40,16 +39,31 @@ struct msp_calls_on {
 
 /* ---- the thread ---- */
 
-static _Thread_local const struct msp_queue *served; /* by this thread */
-
-const struct msp_queue *msp_queue_of_thread(void)
+bool msp_queue_is_own_thread(struct msp_queue *q)
 {
-    return served;
+    bool is_own;
+
+    msp_lock(&q->lock);
+    is_own = (q->calls != NULL) && (pthread_equal(q->calls->thread, pthread_self()) != 0);
+    msp_unlock(&q->lock);
+    return is_own;
 }
 
-memspan_status_t msp_queue_check_wait(const struct msp_queue *q)
+bool msp_queue_in_function(void)
 {
-    if (MSP_LIKELY(q != served)) {
+    uint32_t count = msp_queue_count();
+    bool is_own    = false;
+    uint32_t i;
+
+    for (i = 1; !is_own && (i < count); i++) {
+        is_own = msp_queue_is_own_thread(msp_queue_at(i));
+    }
+    return is_own;
+}
+
+memspan_status_t msp_queue_check_wait(struct msp_queue *q)
+{
+    if (!msp_queue_is_own_thread(q)) {
         return MEMSPAN_OK;
     }
     memspan_error(MEMSPAN_ERR_CONFLICT,
@@ -92,7 +106,6 @@ static void *serve(void *argument)
     struct msp_calls_on *calls = argument;
     struct call *call;
 
-    served = calls->queue;
     msp_lock(&calls->lock);
     for (;;) {
         while ((calls->first == NULL) && !calls->ends) {
@@ -318,6 +331,8 @@ void msp_queue_calls_end(struct msp_queue *q)
         free(call);
     }
     pthread_cond_destroy(&calls->changed);
-    free(calls);
+    msp_lock(&q->lock);
     q->calls = NULL;
+    msp_unlock(&q->lock);
+    free(calls);
 }

@@ -556,7 +556,7 @@ static memspan_status_t free_after_wait(struct msp_queue *q, void *pointer, bool
     if (q->is_immediate || !msp_queue_find_block(pointer, &view)) {
         return memspan_free(pointer); /* an error of the address is that call's */
     }
-    if (q == msp_queue_of_thread()) { /* the queue's work waits for this function */
+    if (msp_queue_is_own_thread(q)) { /* the queue's work waits for this function */
         return msp_queue_call_later(q, free_later, pointer);
     }
     reason = ((msp_map_find(pointer) & MSP_ENTRY_SLAB) != 0) ? MSP_WAIT_OBJECT : MSP_WAIT_FREE;
