@@ -78,6 +78,24 @@ MSP_OF_OMP void msp_partitioner_release(uintptr_t partitioner,
 /* The allocator has ended: its partitions of lifetime "allocator" are released. */
 MSP_OF_OMP void msp_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator);
 
+/* ---- places ---- */
+
+MSP_OF_OMP int msp_omp_place_count(void);
+MSP_OF_OMP int msp_omp_place_processors(int place, int *numbers, int capacity);
+
+/* How many places the OpenMP runtime has; 0: none, or no runtime. Called without any lock held. */
+static inline int msp_place_count(void)
+{
+    return (msp_omp_place_count == NULL) ? 0 : msp_omp_place_count();
+}
+
+/* How many processors the place has. Their numbers, where there is capacity for all. */
+static inline int msp_place_processors(int place, int *numbers, int capacity)
+{
+    return (msp_omp_place_processors == NULL) ? 0
+                                              : msp_omp_place_processors(place, numbers, capacity);
+}
+
 /* ---- target regions ---- */
 
 /* Begin to see tasks of target regions (region_task.c). */

@@ -29,6 +29,9 @@
     X(GET_NUM_DEVICES, "omp_get_num_devices")                                                      \
     X(GET_INITIAL_DEVICE, "omp_get_initial_device")                                                \
     X(GET_DEFAULT_DEVICE, "omp_get_default_device")                                                \
+    X(GET_NUM_PLACES, "omp_get_num_places")                                                        \
+    X(GET_PLACE_NUM_PROCS, "omp_get_place_num_procs")                                              \
+    X(GET_PLACE_PROC_IDS, "omp_get_place_proc_ids")                                                \
     X(GET_LEVEL, "omp_get_level")                                                                  \
     X(GET_ANCESTOR_THREAD_NUM, "omp_get_ancestor_thread_num")                                      \
     X(GET_TEAM_NUM, "omp_get_team_num")                                                            \

@@ -26,6 +26,7 @@ struct parser {
     const char *text;
     const char *at;
     hwloc_topology_t topology;
+    hwloc_const_bitmap_t allowed; /* NULL: all */
     struct msp_places *places;
     long work;
     char *problem;
@@ -130,6 +131,41 @@ static bool add_place(struct parser *p, hwloc_const_bitmap_t set)
     }
     places->count++;
     return true;
+}
+
+/* Of the allowed processors alone; none of them: no place, and no failure. */
+static bool add_allowed(struct parser *p, hwloc_const_bitmap_t set)
+{
+    hwloc_bitmap_t rest;
+    bool ok;
+
+    if (p->allowed == NULL) {
+        return add_place(p, set);
+    }
+    rest = hwloc_bitmap_dup(set);
+    if (rest == NULL) {
+        return fail(p, "no memory for a place");
+    }
+    hwloc_bitmap_and(rest, set, p->allowed);
+    ok = hwloc_bitmap_iszero(rest) || add_place(p, rest);
+    hwloc_bitmap_free(rest);
+    return ok;
+}
+
+/* The places of a list, which "!" excludes as they are written. */
+static bool restrict_places(struct parser *p)
+{
+    struct msp_places all = *p->places;
+    bool ok               = true;
+    int i;
+
+    *p->places = (struct msp_places){NULL, 0};
+    for (i = 0; ok && (i < all.count); i++) {
+        ok = add_allowed(p, all.sets[i]);
+    }
+    msp_places_free(&all);
+    return ok && ((p->places->count > 0) ||
+                  fail(p, "no place has a processor that this process may use"));
 }
 
 static void remove_places(struct msp_places *places, hwloc_const_bitmap_t set)
@@ -256,7 +292,8 @@ static bool parse_list(struct parser *p)
     if (ok && (*p->at != '\0')) {
         return fail(p, "\"%.16s\" is left over", p->at);
     }
-    return ok && ((p->places->count > 0) || fail(p, "no place is left"));
+    ok = ok && ((p->places->count > 0) || fail(p, "no place is left"));
+    return ok && ((p->allowed == NULL) || restrict_places(p));
 }
 
 static bool add_objects(struct parser *p, hwloc_obj_type_t type, long limit)
@@ -265,7 +302,7 @@ static bool add_objects(struct parser *p, hwloc_obj_type_t type, long limit)
 
     while ((p->places->count < limit) &&
            ((object = hwloc_get_next_obj_by_type(p->topology, type, object)) != NULL)) {
-        if (!hwloc_bitmap_iszero(object->cpuset) && !add_place(p, object->cpuset)) {
+        if (!hwloc_bitmap_iszero(object->cpuset) && !add_allowed(p, object->cpuset)) {
             return false;
         }
     }
@@ -285,7 +322,7 @@ static bool add_domains(struct parser *p, long limit)
              i++) {
         }
         if ((i == p->places->count) && !hwloc_bitmap_iszero(node->cpuset) &&
-            !add_place(p, node->cpuset)) {
+            !add_allowed(p, node->cpuset)) {
             return false;
         }
     }
@@ -354,11 +391,11 @@ static bool parse_word(struct parser *p)
     return add_word(p, word, limit);
 }
 
-bool msp_places_parse(const char *text, hwloc_topology_t topology, struct msp_places *places_p,
-                      char *problem, size_t problem_size)
+bool msp_places_parse(const char *text, hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
+                      struct msp_places *places_p, char *problem, size_t problem_size)
 {
     struct msp_places places = {NULL, 0};
-    struct parser p          = {text, text, topology, &places, 0, problem, problem_size};
+    struct parser p          = {text, text, topology, allowed, &places, 0, problem, problem_size};
     bool ok;
 
     skip_blanks(&p);

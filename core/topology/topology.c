@@ -18,6 +18,7 @@
 #include "core/topology/numa_kind.h"
 #include "core/topology/place.h"
 #include <dirent.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,12 +381,24 @@ static bool is_refused(enum msp_option option)
            (strcmp(info.source, "refused") == 0);
 }
 
-/* The lock is held. */
-static memspan_status_t ensure_places(void)
+/* By the text of OMP_PLACES. The lock is held. */
+static memspan_status_t parse_places(void)
 {
+    hwloc_bitmap_t allowed = topology.foreign ? NULL : msp_places_allowed();
     char problem[128];
 
+    topology.places_ready = msp_places_parse(msp_option_text(MSP_OPTION_OMP_PLACES), topology.hwloc,
+                                             allowed, &topology.places, problem, sizeof(problem));
+    hwloc_bitmap_free(allowed);
+    return topology.places_ready ? MEMSPAN_OK
+                                 : msp_option_refuse(MSP_OPTION_OMP_PLACES, "%s", problem);
+}
+
+/* @p own: places of the runtime, which are taken; else there are none. The lock is held. */
+static memspan_status_t ensure_places(struct msp_places *own)
+{
     if (topology.places_ready) {
+        msp_places_free(own);
         return MEMSPAN_OK;
     }
     if (is_refused(MSP_OPTION_OMP_PLACES)) {
@@ -397,15 +410,60 @@ static memspan_status_t ensure_places(void)
                       "hwloc did not find this machine's processors, so there are no places");
         return msp_error_hint("%s", msp_hwloc_problem());
     }
-    if (!msp_places_parse(msp_option_text(MSP_OPTION_OMP_PLACES), topology.hwloc, &topology.places,
-                          problem, sizeof(problem))) {
-        return msp_option_refuse(MSP_OPTION_OMP_PLACES, "%s", problem);
+    if (own->count == 0) {
+        return parse_places();
     }
+    topology.places       = *own;
     topology.places_ready = true;
     return MEMSPAN_OK;
 }
 
-/* Overlap with the place, processors of its own, then the usual order. */
+/* Takes the lock, which is held afterwards. The runtime is asked without it. */
+static memspan_status_t lock_places(void)
+{
+    struct msp_places own = {NULL, 0};
+    bool asks_runtime;
+
+    msp_lock(&lock);
+    asks_runtime = !topology.places_ready && !topology.foreign && (topology.hwloc != NULL);
+    msp_unlock(&lock);
+    if (asks_runtime) {
+        (void)msp_places_of_runtime(&own);
+    }
+    msp_lock(&lock);
+    return ensure_places(&own);
+}
+
+/* For processors without memory of their own: by the firmware's distances from their node, or, on a
+ * described machine, the node that shares the smallest part of it. @p usual: nodes with memory. */
+static int nearest_by_distance(const int *usual, int count, hwloc_const_bitmap_t place)
+{
+    hwloc_obj_t node = NULL;
+    int best_weight  = INT_MAX;
+    int nearest      = -1;
+    int i;
+
+    while (!topology.foreign && ((node = hwloc_get_next_obj_by_type(
+                                      topology.hwloc, HWLOC_OBJ_NUMANODE, node)) != NULL)) {
+        if (hwloc_bitmap_intersects(node->cpuset, place)) {
+            return msp_numa_nearest((int)node->os_index, usual, (size_t)count);
+        }
+    }
+    for (i = 0; i < count; i++) {
+        hwloc_obj_t o = hwloc_get_numanode_obj_by_os_index(topology.hwloc, (unsigned)usual[i]);
+
+        while ((o != NULL) && !hwloc_bitmap_intersects(o->cpuset, place)) {
+            o = o->parent;
+        }
+        if ((o != NULL) && (hwloc_bitmap_weight(o->cpuset) < best_weight)) {
+            best_weight = hwloc_bitmap_weight(o->cpuset);
+            nearest     = usual[i];
+        }
+    }
+    return nearest;
+}
+
+/* Overlap with the place, processors of its own, then the usual order; without any, distance. */
 static int nearest_node(const struct node_table *table, hwloc_const_bitmap_t place)
 {
     int usual[MSP_NUMA_NODES_MAX];
@@ -431,7 +489,7 @@ static int nearest_node(const struct node_table *table, hwloc_const_bitmap_t pla
         }
     }
     hwloc_bitmap_free(overlap);
-    return nearest;
+    return (nearest >= 0) ? nearest : nearest_by_distance(usual, count, place);
 }
 
 static memspan_status_t find_node_of_place(const struct node_table *table, int place, int *node_p)
@@ -439,9 +497,11 @@ static memspan_status_t find_node_of_place(const struct node_table *table, int p
     int node;
 
     if ((place < 0) || (place >= topology.places.count)) {
-        return memspan_error(MEMSPAN_ERR_NOT_FOUND,
-                             "no place %d: OMP_PLACES has %d (0 to %d) on this machine", place,
-                             topology.places.count, topology.places.count - 1);
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "no place %d: OMP_PLACES has %d (0 to %d) on %s",
+                      place, topology.places.count, topology.places.count - 1,
+                      topology.foreign ? "the machine described"
+                                       : "the processors that this process may use");
+        return msp_error_hint("omp_get_num_places() counts the same places");
     }
     node = nearest_node(table, topology.places.sets[place]);
     if (node < 0) {
@@ -460,8 +520,7 @@ memspan_status_t msp_numa_node_of_place(int place, int *node_p)
     if ((node_p == NULL) || (table == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "place %d: its output is NULL", place);
     }
-    msp_lock(&lock);
-    status = ensure_places();
+    status = lock_places();
     if (status == MEMSPAN_OK) {
         status = find_node_of_place(table, place, node_p);
     }
@@ -476,8 +535,7 @@ int msp_topology_place_count(void)
     if (get_table() == NULL) {
         return 0;
     }
-    msp_lock(&lock);
-    if (ensure_places() == MEMSPAN_OK) {
+    if (lock_places() == MEMSPAN_OK) {
         count = topology.places.count;
     }
     msp_unlock(&lock);

@@ -58,7 +58,7 @@ static void check_places(const struct msp_places *places)
     if (!write_out(places, out)) {
         return;
     }
-    HOLDS(msp_places_parse(out, get_machine(), &again, problem, sizeof(problem)));
+    HOLDS(msp_places_parse(out, get_machine(), NULL, &again, problem, sizeof(problem)));
     HOLDS(again.count == places->count);
     for (int i = 0; i < places->count; i++) {
         HOLDS(hwloc_bitmap_isequal(places->sets[i], again.sets[i]));
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char problem[96] = "";
     char *text       = fuzz_string(data, size);
 
-    if (msp_places_parse(text, get_machine(), &places, problem, sizeof(problem))) {
+    if (msp_places_parse(text, get_machine(), NULL, &places, problem, sizeof(problem))) {
         check_places(&places);
         msp_places_free(&places);
     } else {

@@ -6,6 +6,7 @@
 #include "core/base/option.h"
 #include "core/topology/topology.h"
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +29,14 @@ static hwloc_topology_t get_machine(void)
 }
 
 /* The places as text, "0-1|2-3", or the problem. */
-static const char *parse(const char *text)
+static const char *parse_on(const char *text, hwloc_const_bitmap_t allowed)
 {
     static char result[1024];
     struct msp_places places;
     size_t used = 0;
     int i;
 
-    if (msp_places_parse(text, get_machine(), &places, result, sizeof(result))) {
+    if (msp_places_parse(text, get_machine(), allowed, &places, result, sizeof(result))) {
         result[0] = '\0';
         for (i = 0; (i < places.count) && (used < sizeof(result) - 64); i++) {
             char set[64];
@@ -49,6 +50,11 @@ static const char *parse(const char *text)
         cr_assert_eq(places.sets, NULL);
     }
     return result;
+}
+
+static const char *parse(const char *text)
+{
+    return parse_on(text, NULL);
 }
 
 Test(place, words)
@@ -75,6 +81,26 @@ Test(place, lists)
     cr_expect_str_eq(parse("{0}:8:1,!{2},!{5},{9}"), "0|1|3|4|6|7|9");
     cr_expect_str_eq(parse("3,5"), "3|5");
     cr_expect_str_eq(parse(" { 0 , 1 } , { 2 : 2 : 1 } "), "0-1|2-3");
+}
+
+/* Runtimes number the places of the processors that the process may use. */
+Test(place, allowed_processors)
+{
+    hwloc_bitmap_t allowed;
+
+    get_machine();
+    allowed = hwloc_bitmap_alloc();
+    hwloc_bitmap_set(allowed, 3);
+    hwloc_bitmap_set(allowed, 8);
+    hwloc_bitmap_set(allowed, 9);
+    cr_expect_str_eq(parse_on("", allowed), "3|8-9");
+    cr_expect_str_eq(parse_on("threads(2)", allowed), "3|8");
+    cr_expect_str_eq(parse_on("sockets", allowed), "3|8-9");
+    cr_expect_str_eq(parse_on("numa_domains", allowed), "3|8-9");
+    cr_expect_str_eq(parse_on("{0:4},{4:4},{8:4}", allowed), "3|8-9");
+    cr_expect_str_eq(parse_on("{0:4}:4:4,!{8:4}", allowed), "3");
+    cr_expect_neq(strstr(parse_on("{0}", allowed), "may use"), NULL);
+    hwloc_bitmap_free(allowed);
 }
 
 static void is_malformed(const char *text, const char *why)
@@ -186,4 +212,50 @@ Test(place, usual_memory_of_a_place)
     cr_assert_eq(msp_topology_place_count(), 2);
     cr_assert_eq(msp_numa_node_of_place(1, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
+}
+
+/* Sockets 0 and 3 have no memory: that of the other socket of their group is nearer. */
+Test(place, a_place_without_memory)
+{
+    char path[4096];
+    int node = -7;
+
+    snprintf(path, sizeof(path), "%s/no-memory.xml", MEMSPAN_TEST_MACHINES);
+    setenv("HWLOC_XMLFILE", path, 1);
+    setenv("OMP_PLACES", "sockets", 1);
+    msp_option_reload();
+    msp_topology_reload();
+    cr_assert_eq(msp_numa_node_of_place(0, &node), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(node, 1);
+    cr_assert_eq(msp_numa_node_of_place(3, &node), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(node, 2);
+}
+
+/* The machine below is taken for this one, so the affinity of this process counts. */
+Test(place, places_of_the_process)
+{
+    cpu_set_t mask;
+    int own  = 0;
+    int node = -7;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof(mask), &mask), 0);
+    while (!CPU_ISSET(own, &mask)) {
+        own++;
+    }
+    if (own >= 64) {
+        cr_skip_test("the first processor of this process is %d", own);
+    }
+    CPU_ZERO(&mask);
+    CPU_SET(own, &mask);
+    cr_assert_eq(sched_setaffinity(0, sizeof(mask), &mask), 0);
+    setenv("HWLOC_SYNTHETIC", "pack:64 [numa(memory=8GB)] core:1 pu:1", 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
+    setenv("OMP_PLACES", "threads", 1);
+    msp_option_reload();
+    msp_topology_reload();
+    cr_assert_eq(msp_topology_place_count(), 1);
+    cr_assert_eq(msp_numa_node_of_place(0, &node), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(node, own);
+    cr_assert_eq(msp_numa_node_of_place(1, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_neq(strstr(memspan_error_text(), "this process may use"), NULL);
 }
