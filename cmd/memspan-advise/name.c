@@ -338,30 +338,28 @@ static bool is_plumbing(const char *function)
     return (strstr(function, "operator new") != NULL) || (strstr(function, "__libc_start") != NULL);
 }
 
-/* "FUNCTION at FILE:LINE" of the innermost line that is not the system's, "FUNCTION in MODULE", or
- * NULL. */
-static char *label_of(const struct frame *frame)
+/* "FUNCTION at FILE:LINE" of the innermost line that is not the system's; NULL: there is none. */
+static char *label_by_line(const struct frame *frame)
 {
     static const char inlined[] = " (inlined by) ";
-    const char *colon           = memrchr(frame->text, ':', frame->length);
-    char *function              = NULL;
+    char *copy                  = strdup(frame->lines);
     char *label                 = NULL;
 
-    for (const char *line = has_line(frame) ? frame->lines : NULL; line != NULL;) {
-        const char *start =
-            line + ((strncmp(line, inlined, strlen(inlined)) == 0) ? strlen(inlined) : 0);
-        char *copy = strndup(start, strcspn(start, "\n"));
+    for (char *line = strtok(copy, "\n"); (line != NULL) && (label == NULL);
+         line       = strtok(NULL, "\n")) {
+        line += (strncmp(line, inlined, strlen(inlined)) == 0) ? strlen(inlined) : 0;
+        label = is_of_system(line) ? NULL : short_name(line, frame);
+    }
+    free(copy);
+    return label;
+}
 
-        if ((copy != NULL) && !is_of_system(copy)) {
-            label = short_name(copy, frame);
-        }
-        free(copy);
-        line = (label == NULL) ? strchr(line, '\n') : NULL;
-        line += (line != NULL) ? 1 : 0;
-    }
-    if ((label != NULL) || has_line(frame)) {
-        return label;
-    }
+/* The function's name; NULL: it is not known, or says nothing. */
+static char *label_by_function(const struct frame *frame)
+{
+    char *function = NULL;
+    char *label    = NULL;
+
     if (frame->function != NULL) {
         function = strdup(frame->function);
     } else if (frame->lines != NULL) {
@@ -369,11 +367,7 @@ static char *label_of(const struct frame *frame)
     }
     if (function != NULL) {
         shorten(function);
-    }
-    if ((function != NULL) && !is_plumbing(function) && (colon != NULL) &&
-        (asprintf(&label, "%s in %.*s", name_in(function), (int)(colon - frame->text),
-                  frame->text) < 0)) {
-        label = NULL;
+        label = is_plumbing(function) ? NULL : strdup(name_in(function));
     }
     free(function);
     return label;
@@ -383,9 +377,9 @@ static char *label_of(const struct frame *frame)
 
 enum { PATH_LABELS = 6 };
 
-/* The innermost labels of a site, each once. */
+/* The innermost frames of a site that have labels, each label once. */
 struct path {
-    const char *labels[PATH_LABELS];
+    const struct frame *frames[PATH_LABELS];
     size_t count;
 };
 
@@ -394,17 +388,26 @@ static const struct frame *find_frame(const struct frames *frames, const struct 
     return bsearch(frame, frames->list, frames->count, sizeof(*frame), by_text);
 }
 
+static bool has_label(const struct path *path, const char *label)
+{
+    size_t i = 0;
+
+    while ((i < path->count) && (strcmp(path->frames[i]->label, label) != 0)) {
+        i++;
+    }
+    return i < path->count;
+}
+
 static struct path path_of(const struct frames *frames, const struct site *site)
 {
     struct path path = {.count = 0};
     struct frame frame;
 
     for (const char *at = site->frames; (path.count < PATH_LABELS) && next_frame(&at, &frame);) {
-        const char *label = find_frame(frames, &frame)->label;
+        const struct frame *found = find_frame(frames, &frame);
 
-        if ((label != NULL) &&
-            ((path.count == 0) || (strcmp(path.labels[path.count - 1], label) != 0))) {
-            path.labels[path.count++] = label;
+        if ((found->label != NULL) && !has_label(&path, found->label)) {
+            path.frames[path.count++] = found;
         }
     }
     return path;
@@ -415,34 +418,72 @@ static bool begins_alike(const struct path *a, const struct path *b, size_t coun
     size_t i = 0;
 
     while ((i < count) && (i < a->count) && (i < b->count) &&
-           (strcmp(a->labels[i], b->labels[i]) == 0)) {
+           (strcmp(a->frames[i]->label, b->frames[i]->label) == 0)) {
         i++;
     }
     return (i == count) || ((i == a->count) && (i == b->count));
 }
 
-/* As many labels as no other site begins with; NULL: it has none. */
+static size_t module_length(const struct frame *frame)
+{
+    const char *colon = memrchr(frame->text, ':', frame->length);
+
+    return (colon == NULL) ? frame->length : (size_t)(colon - frame->text);
+}
+
+static bool is_of_same(const struct frame *a, const struct frame *b)
+{
+    return (module_length(a) == module_length(b)) &&
+           (strncmp(a->text, b->text, module_length(a)) == 0);
+}
+
+/* "A < B in MODULE < C in ANOTHER"; where that is not enough, with the offsets of its frames. */
+static char *join(const struct path *path, size_t count, bool with_offsets)
+{
+    char *name   = NULL;
+    size_t bytes = 0;
+    FILE *out    = open_memstream(&name, &bytes);
+
+    for (size_t i = 0; (out != NULL) && (i < count); i++) {
+        const struct frame *frame = path->frames[i];
+        const char *offset        = with_offsets ? offset_in(frame) : NULL;
+
+        fprintf(out, "%s%s", (i > 0) ? " < " : "", frame->label);
+        if (offset != NULL) {
+            fprintf(out, "+%.*s", (int)(frame->text + frame->length - offset), offset);
+        }
+        if (!has_line(frame) && ((i + 1 == count) || !is_of_same(frame, path->frames[i + 1]))) {
+            fprintf(out, " in %.*s", (int)module_length(frame), frame->text);
+        }
+    }
+    if (out != NULL) {
+        (void)fclose(out);
+    }
+    return name;
+}
+
+/* As many labels as no other site begins with; of one that has all labels of another a few, with
+ * offsets. NULL: it has none. */
 static char *path_name(const struct path *paths, size_t path_count, size_t site)
 {
+    enum { OFFSET_LABELS = 3 };
     const struct path *own = &paths[site];
     size_t count           = 1;
-    char *name             = NULL;
-    char *longer;
+    bool alike             = false;
 
     for (size_t i = 0; i < path_count; i++) {
         while ((i != site) && (count < own->count) && begins_alike(own, &paths[i], count)) {
             count++;
         }
+        alike = alike || ((i != site) && begins_alike(own, &paths[i], own->count));
     }
-    for (size_t i = 0; (i < count) && (i < own->count); i++) {
-        if (asprintf(&longer, "%s%s%s", (name == NULL) ? "" : name, (i > 0) ? " < " : "",
-                     own->labels[i]) < 0) {
-            break;
-        }
-        free(name);
-        name = longer;
+    if (own->count == 0) {
+        return NULL;
     }
-    return name;
+    if (alike) {
+        count = (own->count < OFFSET_LABELS) ? own->count : OFFSET_LABELS;
+    }
+    return join(own, count, alike);
 }
 
 /* ---- names ---- */
@@ -501,7 +542,9 @@ void name_sites(struct profile *profile)
         find_functions(&frames, profile->modules[i]);
     }
     for (size_t i = 0; i < frames.count; i++) {
-        frames.list[i].label = label_of(&frames.list[i]);
+        struct frame *frame = &frames.list[i];
+
+        frame->label = has_line(frame) ? label_by_line(frame) : label_by_function(frame);
     }
     paths = calloc(profile->site_count + 1, sizeof(*paths));
     for (size_t i = 0; (paths != NULL) && (i < profile->site_count); i++) {
