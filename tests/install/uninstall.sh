@@ -17,15 +17,14 @@ uninstall() {
         s,$build/install_prefix.txt,$scratch/prefix,")
     DESTDIR=$1 sh -c "$command"
 }
-# copy ROOT PREFIX: with byte code, as a program that imports the module leaves it.
 copy() {
     mkdir -p "$1${2%/*}"
     cp -R "$prefix" "$1$2"
-    python=$1$2/lib/python3/dist-packages
-    [ ! -d "$python" ] || PYTHONPATH=$python python3 -m compileall -q "$python/memspan"
 }
 
 copy "$scratch/empty" /opt/c++/memspan
+python=$scratch/empty/opt/c++/memspan/lib/python3/dist-packages/memspan
+[ ! -d "$python" ] || python3 -m compileall -q "$python" # as a program that imports the module leaves it
 uninstall "$scratch/empty" /opt/c++/memspan
 left=$(find "$scratch/empty" -mindepth 3)
 [ -z "$left" ] || { echo "these stay: $left"; bad=1; }
