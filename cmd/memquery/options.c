@@ -42,6 +42,12 @@ static bool choose_files(const struct cli_option *option, const char *value)
         .shape = (text), .help = (about)                                                           \
     }
 
+/* For completions: what can be asked for on every machine. */
+static const char *const why_names[] = {
+    "host",    "opencl",    "openmp", "cuda",    "hip",      "level_zero",
+    "emu",     "device0",   "device", "managed", "coherent", "host-pinned",
+    "default", "large_cap", "const",  "high_bw", "low_lat",  NULL};
+
 static const struct cli_option rows[] = {
     {.form = CLI_TITLE,
      .help = "Questions (without one: devices, NUMA nodes, memory spaces, and why a backend is "
@@ -60,8 +66,13 @@ static const struct cli_option rows[] = {
      .form  = CLI_SET,
      .value = &parsed.verbose,
      .help  = "with --check: each word with its verdict and the reason"},
-    QUESTION("--why", MODE_WHY, "NAME",
-             "the state of a backend, device, space or kind: probe, native error, cause, remedy"),
+    {.names    = "--why",
+     .form     = CLI_CALL,
+     .read     = choose_mode,
+     .constant = MODE_WHY,
+     .shape    = "NAME",
+     .words    = why_names,
+     .help = "the state of a backend, device, space or kind: probe, native error, cause, remedy"},
     QUESTION("--shmem", MODE_SHMEM, NULL,
              "the symmetric partitions that an OpenSHMEM program would get here with this "
              "environment, how its peers reach them, and by which transports"),

@@ -39,6 +39,7 @@ for program; do
         ;;
     memquery)
         check "$program"
+        same "$program --why" "$(printf 'large_cap\nlevel_zero\nlow_lat')" "$(completed "$program" --why l)"
         same "$program --output=" "$(printf 'csv\njson\nnagios\nprometheus\nsvg\ntable')" "$(completed "$program" --output = '')"
         for words in "--diff $0" "--diff = $0" "--diff first.json $0"; do
             # shellcheck disable=SC2086 # words

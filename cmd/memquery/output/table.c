@@ -158,7 +158,9 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
     }
     cli_table_close(&table, out);
     fputs("ACCESS L local  R remote load/store  P page fault  r registered  c copy  . none\n"
-          "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n",
+          "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n"
+          "MIGR   yes: its pages may move  PIN yes: they are locked  omp: numbers in OpenMP's calls\n"
+          "STATE  ALIAS: memory of another space  COND: on a condition  OFF: not to be had\n",
           out);
 }
 
