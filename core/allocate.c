@@ -219,8 +219,8 @@ static void report_fallback(struct msp_allocator *a, struct msp_allocator *given
     }
     policy = msp_option_choice(MSP_OPTION_FALLBACK);
     if ((policy != MSP_FALLBACK_QUIET) && !atomic_exchange(&a->warned, true)) {
-        /* By default no warning: other runtimes fall back in silence, and there are scripts that
-         * check standard error. */
+        /* By default no warning: libgomp falls back in silence, and there are scripts that check
+         * standard error. libomp warns once where a space is not there. */
         msp_log((policy == MSP_FALLBACK_INFO) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core",
                 "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
                 memspan_error_text());

@@ -45,9 +45,6 @@ static memspan_numa_node_kind_t classify(hwloc_obj_t node, bool processors)
     memspan_numa_node_kind_t kind = kind_of_name(node->subtype);
 
     if (kind == MEMSPAN_NUMA_NODE_OTHER) {
-        kind = kind_of_name(hwloc_obj_get_info_by_name(node, "MemoryTier"));
-    }
-    if (kind == MEMSPAN_NUMA_NODE_OTHER) {
         kind = kind_of_name(dax_type);
     }
     if ((kind == MEMSPAN_NUMA_NODE_OTHER) && processors) {

@@ -18,6 +18,7 @@
 #include "core/topology/numa_kind.h"
 #include "core/topology/place.h"
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ MSP_LOCK_STATIC(lock, MSP_RANK_TOPOLOGY);
 static struct {
     _Atomic(struct node_table *) table;
     struct node_table *raw; /* as hwloc has it, before notes and comparisons */
-    hwloc_topology_t hwloc; /* NULL where it could not be loaded */
+    hwloc_topology_t hwloc; /* NULL where it could not be loaded, and */
+    char problem[96];       /* the reason */
     bool foreign;
     bool places_ready;
     struct msp_places places;
@@ -79,6 +81,36 @@ static void check_foreign(hwloc_topology_t hwloc)
     }
 }
 
+/* No machine can be made up, and this one's memory is not forbidden for its sake. */
+static void refuse_foreign(const char *why)
+{
+    static const enum msp_option options[] = {MSP_OPTION_HWLOC_XMLFILE, MSP_OPTION_HWLOC_SYNTHETIC,
+                                              MSP_OPTION_HWLOC_FSROOT};
+    size_t i;
+
+    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (msp_option_is_set(options[i])) {
+            msp_option_refuse(options[i], "%s", why);
+        }
+    }
+}
+
+/* hwloc opened a file that it cannot load, one of a later format perhaps, and it reads the variable
+ * again whatever is asked of it: then there is no topology. */
+static void explain_failure(int error)
+{
+    unsigned version = hwloc_get_api_version();
+    char why[128];
+
+    snprintf(topology.problem, sizeof(topology.problem), "hwloc (API %u.%u) loads no topology: %s",
+             version >> 16, (version >> 8) & 0xff, strerror(error));
+    if (msp_topology_foreign_asked()) {
+        snprintf(why, sizeof(why), "%.63s; HWLOC_XML_VERBOSE=1 prints its reason",
+                 topology.problem);
+        refuse_foreign(why);
+    }
+}
+
 static hwloc_topology_t load_hwloc(void)
 {
     hwloc_topology_t hwloc;
@@ -98,6 +130,7 @@ static hwloc_topology_t load_hwloc(void)
     forbid_device_components(hwloc);
     check_foreign(hwloc);
     if ((hwloc_topology_set_flags(hwloc, flags) != 0) || (hwloc_topology_load(hwloc) != 0)) {
+        explain_failure(errno);
         hwloc_topology_destroy(hwloc);
         return NULL;
     }
@@ -110,20 +143,6 @@ static struct node_table *make_table(int capacity)
         calloc(1, sizeof(*table) + (size_t)capacity * sizeof(table->nodes[0]));
 
     return table;
-}
-
-/* Without hwloc no machine can be made up, and this one's memory is not forbidden for its sake. */
-static void refuse_foreign(void)
-{
-    static const enum msp_option options[] = {MSP_OPTION_HWLOC_XMLFILE, MSP_OPTION_HWLOC_SYNTHETIC,
-                                              MSP_OPTION_HWLOC_FSROOT};
-    size_t i;
-
-    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        if (msp_option_is_set(options[i])) {
-            msp_option_refuse(options[i], "%s", msp_hwloc_problem());
-        }
-    }
 }
 
 /* The topology when hwloc fails: one node of ordinary memory, and the processors. */
@@ -272,10 +291,11 @@ static void load(void *unused)
         topology.raw     = read_nodes(topology.hwloc, topology.foreign);
     }
     if (!msp_hwloc_open()) {
-        refuse_foreign();
+        refuse_foreign(msp_hwloc_problem());
         topology.raw = make_fallback(msp_hwloc_problem());
     } else if (topology.raw == NULL) {
-        topology.raw = make_fallback("hwloc finds no NUMA node");
+        topology.raw =
+            make_fallback((topology.hwloc == NULL) ? topology.problem : "hwloc finds no NUMA node");
     }
     if (topology.raw == NULL) {
         return;

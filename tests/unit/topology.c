@@ -247,6 +247,33 @@ Test(topology, unreadable_file_is_refused)
     cr_assert(!msp_topology_is_foreign());
 }
 
+/* hwloc opens these, and refuses them when it loads them or before. */
+Test(topology, unloadable_file_is_refused)
+{
+    static const char *const texts[] = {
+        "<?xml version=\"1.0\"?>\n<topology version=\"99.0\">\n</topology>\n", "no XML\n"};
+    size_t i;
+
+    setenv("MEMSPAN_LOG", "error", 1);
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char path[] = "/tmp/memspan-topology-XXXXXX";
+        int file    = mkstemp(path);
+
+        cr_assert((file >= 0) && (write(file, texts[i], strlen(texts[i])) > 0));
+        close(file);
+        use("HWLOC_XMLFILE", path);
+        cr_assert_geq(msp_numa_node_count(), 1);
+        unlink(path);
+        cr_assert_eq(memspan_option_problem_count(), 1, "%s", texts[i]);
+        cr_assert_neq(strstr(memspan_option_problem(0), path), NULL);
+        cr_assert_neq(strstr(memspan_option_problem(0), "hwloc"), NULL);
+        cr_assert(!msp_topology_is_foreign());
+    }
+    use("HWLOC_XMLFILE", "/");
+    cr_assert_geq(msp_numa_node_count(), 1);
+    cr_assert_eq(memspan_option_problem_count(), 1, "a folder");
+}
+
 /* hwloc would say that it bound plain memory to an invented node. */
 Test(topology, foreign_nodes_are_never_bound)
 {
