@@ -41,6 +41,11 @@ static struct node *make_list(omp_allocator_handle_t allocator)
     return head;
 }
 
+static int home(void)
+{
+    return has_host_alone() ? MEMSPAN_HOST : 0;
+}
+
 static void take_turns(struct node *head)
 {
     int turn;
@@ -54,7 +59,7 @@ static void take_turns(struct node *head)
         }
         CHECK(sum == (long)NODES * (NODES - 1) / 2 + (long)NODES * turn);
         CHECK(head->value == NODES - 1 + turn + 1);
-        CHECK(memspan_device_synchronize(0) == MEMSPAN_OK);
+        CHECK(memspan_device_synchronize(home()) == MEMSPAN_OK);
     }
 }
 
@@ -89,6 +94,9 @@ static memspan_kind_t expected_kind(omp_uintptr_t guarantee)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
 
+    if (has_host_alone()) {
+        return MEMSPAN_KIND_HOST;
+    }
     CHECK(memspan_device_describe(0, &info) == MEMSPAN_OK);
     return ((guarantee == omp_atv_required) ||
             ((info.kinds_without_gain & (1u << MEMSPAN_KIND_MANAGED)) == 0))
@@ -108,7 +116,7 @@ int main(void)
 
         CHECK(allocator != omp_null_allocator);
         head = make_list(allocator);
-        check_memory(head, expected_kind(guarantees[i]), 0);
+        check_memory(head, expected_kind(guarantees[i]), home());
         take_turns(head);
         free_list(head, allocator);
         reallocate(allocator);
