@@ -100,6 +100,7 @@ struct fake_stream {
     pthread_t thread; /* whose default stream it is */
     bool blocking;    /* it and the legacy default stream wait for each other */
     bool destroyed;   /* what is pending is still done, and then it goes */
+    int runners;      /* threads that do what is pending; they wait without the lock */
     int device;
     void *context;
     struct fake_command *first;

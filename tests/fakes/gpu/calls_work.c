@@ -116,6 +116,7 @@ static void run_first(struct fake_stream *stream)
 /* Up to and with @p last; NULL: all. A word of the host's is waited for without the lock. */
 static int run_until(struct fake_stream *stream, const struct fake_mark *last)
 {
+    stream->runners++;
     while ((stream->first != NULL) && ((last == NULL) || !last->done)) {
         if (is_held(stream->first) && (fake_sticky(stream->device) == 0)) {
             fake_pause();
@@ -123,6 +124,7 @@ static int run_until(struct fake_stream *stream, const struct fake_mark *last)
             run_first(stream);
         }
     }
+    stream->runners--;
     if (gpu.managed_closed && !fake_busy()) {
         fake_managed_open(true);
     }
@@ -135,27 +137,6 @@ static void detach_all(const struct fake_stream *stream)
 
     for (m = gpu.memory; m != NULL; m = m->next) {
         m->attached = (m->attached == stream) ? NULL : m->attached;
-    }
-}
-
-/* For the host. */
-static int run(struct fake_stream *stream)
-{
-    order_complete(&stream->order.clock);
-    return run_until(stream, NULL);
-}
-
-void fake_run_to(const struct fake_mark *mark)
-{
-    if (!mark->done) {
-        (void)run_until(mark->stream, mark);
-    }
-}
-
-void fake_go_on(const struct fake_mark *mark)
-{
-    if (!is_held(mark->stream->first)) {
-        run_first(mark->stream);
     }
 }
 
@@ -173,6 +154,38 @@ static void unlink_stream(struct fake_stream *stream)
     free(stream);
 }
 
+/* The last user of a destroyed stream ends it. */
+static void unlink_ended(struct fake_stream *stream)
+{
+    if (stream->destroyed && (stream->first == NULL) && (stream->runners == 0)) {
+        unlink_stream(stream);
+    }
+}
+
+/* For the host. */
+static int run(struct fake_stream *stream)
+{
+    order_complete(&stream->order.clock);
+    return run_until(stream, NULL);
+}
+
+void fake_run_to(const struct fake_mark *mark)
+{
+    struct fake_stream *stream = mark->stream;
+
+    if (!mark->done) {
+        (void)run_until(stream, mark);
+        unlink_ended(stream);
+    }
+}
+
+void fake_go_on(const struct fake_mark *mark)
+{
+    if (!is_held(mark->stream->first)) {
+        run_first(mark->stream);
+    }
+}
+
 int fake_run_all(int device)
 {
     struct fake_stream *next;
@@ -183,9 +196,7 @@ int fake_run_all(int device)
         int code = ((device < 0) || (s->device == device)) ? run(s) : 0;
         next     = s->next;
         first    = (first == 0) ? code : first;
-        if (s->destroyed && (s->first == NULL)) {
-            unlink_stream(s);
-        }
+        unlink_ended(s);
     }
     return first;
 }
@@ -272,9 +283,7 @@ int fake_stream_destroy(struct fake_stream *stream, const char *name)
         fake_broken("a stream is destroyed that has work");
     }
     stream->destroyed = true;
-    if (stream->first == NULL) {
-        unlink_stream(stream);
-    }
+    unlink_ended(stream);
     return code;
 }
 
@@ -283,7 +292,11 @@ int fake_stream_wait(struct fake_stream *stream)
     int code = fake_check_stream(stream);
 
     code = (code == 0) ? fake_refuse_captured(stream) : code;
-    return (code == 0) ? run(stream) : code;
+    if (code == 0) {
+        code = run(stream);
+        unlink_ended(stream);
+    }
+    return code;
 }
 
 bool fake_is_used_elsewhere(const struct fake_memory *m, const struct fake_stream *stream)
