@@ -3,8 +3,8 @@
  * are attached to one queue. */
 
 #include "core/base/error.h"
+#include "core/debug/guard.h"
 #include "core/engine/provider.h"
-#include "core/engine/store.h"
 #include "core/queue.h"
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static void drop_note(struct note **link)
 
 bool msp_queue_find_block(const void *pointer, struct msp_block_view *view_p)
 {
-    return (pointer != NULL) && msp_store_find(pointer, view_p) && (view_p->address == pointer);
+    return (pointer != NULL) && msp_block_find(pointer, view_p) && (view_p->address == pointer);
 }
 
 static memspan_status_t refuse_address(const void *pointer)
