@@ -18,6 +18,7 @@
  *   import.h     host pages of the program, made reachable by devices
  *   hook.h       callbacks on allocation and free
  *   placement.h  memory by call site, for tools
+ *   dlpack.h     DLPack's tensors, for the bindings of languages
  *   torch.h      the functions of PyTorch's pluggable allocator
  *   config.h     environment variables
  * and, not included here:
@@ -30,6 +31,7 @@
 #include <memspan/allocator.h>
 #include <memspan/config.h>
 #include <memspan/device.h>
+#include <memspan/dlpack.h>
 #include <memspan/hook.h>
 #include <memspan/import.h>
 #include <memspan/placement.h>

@@ -131,6 +131,7 @@ def write(interface):
     print("# SPDX-License-Identifier: BSD-3-Clause")
     print('"""Made from the C headers by declarations.py."""\n')
     print("from ctypes import *")
+    print("from ._checked import Structure")
     if interface.face == "shmem":
         print("from ._declarations import memspan_option_info_t")
     for name, members in interface.structures.items():

@@ -83,6 +83,78 @@ def own_arrays():
     assert stats().live_count == 0 and stats().freed_count >= 4
 
 
+def types():
+    """Sizes and types are numpy's, and so is what asarray() makes of a view."""
+    allocator = memspan.Allocator()
+    for dtype in ("U10", "S5", "d", ">f8", ">u2", "float64", numpy.float64, float, "c8", "c16", "f2", "f16", "M8[ns]",
+                  "m8", "V12", numpy.dtype("l"), [("a", "f8"), ("b", ">i4")]):
+        for shape in ((), 5, (2, 3), 0, (3, 0, 2)):
+            view, like = allocator.empty(shape, dtype), numpy.empty(shape, dtype)
+            array = numpy.asarray(view)
+            assert (array.dtype, array.shape, array.nbytes) == (like.dtype, like.shape, like.nbytes)
+            assert view.nbytes == like.nbytes and view.itemsize == like.itemsize
+            assert not array.size or array.ctypes.data == view.address
+            if like.dtype.kind not in "Mm":  # numpy has no buffers of these
+                memory = view.memory
+                assert memory.nbytes == like.nbytes, (dtype, shape)
+                assert numpy.asarray(memory).dtype == numpy.asarray(memoryview(like)).dtype, (dtype, shape, memory.format)
+    for dtype in ("O", object, "f3", "U", [("a", "O")], ("f8", (2, 3)), {"names": ["a"], "formats": ["f8"], "itemsize": 16}):
+        try:
+            allocator.empty(5, dtype)
+        except TypeError:
+            continue
+        raise AssertionError(dtype)
+    for dtype in ("U10", ">f8", "V12", "f16", "M8[ns]"):
+        try:
+            numpy.from_dlpack(allocator.empty(5, dtype))
+        except BufferError:
+            continue
+        raise AssertionError(dtype)
+
+
+def targets():
+    """What is read-only, of objects, of another type or not contiguous is no target."""
+    view = memspan.Allocator().empty(10, "f8")
+    view.fill(1)
+    constant = bytes(80)
+    fixed = numpy.zeros(10)
+    fixed.flags.writeable = False
+    for wrong, error in ((numpy.frombuffer(constant), ValueError), (fixed, ValueError),
+                         (numpy.broadcast_to(numpy.zeros(1), 10), ValueError),
+                         (numpy.zeros(20)[::2], ValueError), (numpy.zeros(9), ValueError),
+                         (numpy.zeros(10, object), TypeError), (numpy.zeros(10, [("a", object)]), TypeError),
+                         (numpy.zeros(10, "i8"), TypeError), (numpy.zeros(20, "f4"), TypeError),
+                         (numpy.zeros(10, ">f8"), TypeError), (numpy.zeros(80, "u1"), TypeError)):
+        for copy in (lambda: view.copy_to(wrong), lambda: memspan.Queue(0).copy(wrong, view)):
+            try:
+                copy()
+            except error:
+                continue
+            raise AssertionError(wrong)
+    assert constant == bytes(80) and not fixed.any()
+    for wrong in (numpy.ones(10, "f4"), numpy.ones(10, "u1"), numpy.ones(10, ">f8")):
+        try:
+            view.copy_from(wrong)
+        except TypeError:
+            continue
+        raise AssertionError(wrong)
+    view.copy_from(numpy.arange(5.0))
+    assert numpy.asarray(view)[4] == 4
+
+
+def left_by_an_exception():
+    try:
+        with memspan.numpy(memspan.Allocator()):
+            raise KeyError
+    except KeyError:
+        pass
+    try:
+        memspan.pointer_describe(numpy.ones(100))
+    except memspan.Error:
+        return
+    raise AssertionError("numpy keeps the allocator")
+
+
 def lifetimes():
     """An array keeps its allocator; the allocator goes when neither needs it."""
     allocator = memspan.Allocator()
@@ -108,6 +180,9 @@ def lifetimes():
 views()
 refusals()
 own_arrays()
+types()
+targets()
+left_by_an_exception()
 lifetimes()
 kept = numpy.from_dlpack(memspan.Allocator().empty(10))  # freed while Python ends
 with memspan.numpy(memspan.Allocator()):

@@ -17,4 +17,7 @@ assert device.__dlpack_device__() == (2, 1) and device.__cuda_array_interface__[
 pinned = memspan.Space(0, HOST).allocator(pinned=True).empty(4)
 assert pinned.__dlpack_device__() == (1, 0) and pinned.block.kind == memspan.Kind.HOST_PINNED
 assert pinned.__cuda_array_interface__["typestr"] == "<f8"
+empty = managed.view("f8", (0, 3))  # no pointer, by both protocols
+assert empty.__cuda_array_interface__["data"] == (0, False)
+assert empty.nbytes == 0 and empty.__dlpack_device__() == (13, 0)
 assert not hasattr(memspan.Allocator().empty(4), "__cuda_array_interface__")

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other libraries over managed memory, those that are installed: mpi4py, numba, torch."""
+"""Other libraries over memory of every kind that the host reaches, those that are installed: mpi4py,
+numba, torch, and array-api-compat, a consumer of the array API's standard."""
 
 import sys
 
 import memspan
 
-managed = memspan.Space(0, memspan.HOST).allocator(memory_access="managed")
+both = memspan.Space(0, memspan.HOST)
+managed = both.allocator(memory_access="managed")
+KINDS = [memspan.Allocator(), managed, both.allocator(pinned=True), both.allocator(memory_access="coherent")]
 
 
 def use_mpi4py():
@@ -40,14 +43,31 @@ def use_torch():
     assert tensor.sum() == 60 and managed.stats().live_count == 1
 
 
+def use_array_api_compat():
+    import array_api_compat
+    import numpy
+    for allocator in KINDS:
+        for dtype in ("i1", "u2", "i4", "u8", "f4", "f8", "c8", "c16"):
+            view = allocator.empty((3, 4), dtype)
+            numpy.asarray(view)[:] = numpy.arange(12).reshape(3, 4)
+            for make in (numpy.asarray, numpy.from_dlpack):
+                array = make(view)
+                xp = array_api_compat.array_namespace(array)
+                assert array.dtype == getattr(xp, numpy.dtype(dtype).name) and array.shape == (3, 4)
+                assert xp.sum(array) == 66 and xp.all(xp.matrix_transpose(array)[1, :] == array[:, 1])
+            assert xp.from_dlpack(view).shape == (3, 4) and array_api_compat.size(array) == 12
+        assert xp.from_dlpack(allocator.empty((0, 3))).shape == (0, 3)
+        assert array_api_compat.device(xp.asarray(allocator.empty(3))) == "cpu"
+
+
 used = []
-for use in (use_mpi4py, use_numba, use_torch):
+for use in (use_mpi4py, use_numba, use_torch, use_array_api_compat):
     try:
         use()
         used.append(use.__name__[4:])
     except ImportError as error:
         print(f"skipped {use.__name__[4:]}: {error}")
     memspan.Allocator().block(1)
-    assert managed.stats().live_count == 0
+    assert not any(allocator.stats().live_count for allocator in KINDS)
 print(*used)
 sys.exit(0 if used else 77)

@@ -10,8 +10,9 @@
     with memspan.numpy(managed):
         z = numpy.zeros(1000)               # numpy's own arrays
 
-Work in the order of a queue is memspan.Queue. A failed call raises memspan.Error with the library's text and status. A block keeps its allocator,
-a view its block. memspan.c has every name of the C interface. memspan-python(7) is the manual.
+Work in the order of a queue is memspan.Queue. A failed call raises memspan.Error with the library's
+text and status, a wrong argument TypeError or ValueError. A block keeps its allocator, a view its
+block. memspan.c has every name of the C interface. memspan-python(7) is the manual.
 """
 
 from ._allocator import Allocator

@@ -3,32 +3,34 @@
 
 import ctypes
 
-from ._block import Block, View
-from ._library import Access, Error, HOST, c, check, describe
+from . import _types
+from ._block import Block
+from ._checked import Fixed
+from ._library import Access, Error, HOST, c, check, describe, handle_of
 from ._space import Space, Traits
 
 
-class Allocator:
+class Allocator(Fixed):
     """A memory space with traits. Its blocks, and arrays that it gave memory, keep it alive."""
 
-    _destroy = staticmethod(c.memspan_allocator_destroy)  # at the end of Python, too
+    _destroy = staticmethod(c.unchecked("memspan_allocator_destroy"))
     handle = None
 
     def __init__(self, space=None, traits="", **more):
-        space = space or Space()
-        self._make(c.memspan_allocator_create, space.handle, traits, more)
+        space = Space() if space is None else space
+        self._make(c.memspan_allocator_create, handle_of(space, "Space"), traits, more)
 
     def _make(self, function, base, traits, more):
         handle = ctypes.c_void_p()
-        self.traits = Traits(traits, **more)
-        check(function(base, self.traits.array, self.traits.count, ctypes.byref(handle)))
-        self.handle = handle.value
+        traits = Traits(traits, **more)
+        check(function(base, traits.array, traits.count, ctypes.byref(handle)))
+        vars(self).update(handle=handle.value, traits=traits)
 
     @classmethod
     def at(cls, handle):
         """The allocator of a handle that something else owns, a predefined one for example."""
         allocator = cls.__new__(cls)
-        allocator.handle, allocator._destroy = handle, lambda handle: None
+        vars(allocator).update(handle=handle, _destroy=lambda handle: None)
         allocator.describe()
         return allocator
 
@@ -36,12 +38,11 @@ class Allocator:
         """An allocator with the traits of this one, some of them replaced."""
         derived = Allocator.__new__(Allocator)
         derived._make(c.memspan_allocator_derive, self.handle, traits, more)
-        derived.base = self  # whose fallback it has
+        vars(derived).update(base=self)  # whose fallback it has
         return derived
 
     def __del__(self):
-        if self.handle is not None:
-            self._destroy(self.handle)
+        self._destroy(vars(self).pop("handle", None))
 
     def __repr__(self):
         info = self.describe()
@@ -59,7 +60,7 @@ class Allocator:
 
     def reach(self, device=HOST):
         """How a device reaches the memory."""
-        return describe(c.memspan_allocator_reach, self.handle, int(device))
+        return describe(c.memspan_allocator_reach, self.handle, device)
 
     def require_host(self):
         if self.reach(HOST).access < Access.FAULT:
@@ -74,7 +75,7 @@ class Allocator:
 
     @name.setter
     def name(self, text):
-        check(c.memspan_allocator_set_name(self.handle, text.encode()))
+        check(c.memspan_allocator_set_name(self.handle, text))
 
     def block(self, size, align=16, traits="", **more):
         """A block of bytes, not zeroed; with traits of its own, where some are given."""
@@ -82,5 +83,5 @@ class Allocator:
 
     def empty(self, shape, dtype="f8"):
         """An array, not zeroed: a view of a block of its own."""
-        view = View(self, None, dtype, shape)  # for its size
-        return Block(self, view.nbytes).view(dtype, shape)
+        kind, shape = _types.type_of(dtype), _types.shape_of(shape)
+        return Block(self, _types.size_of(shape, kind.itemsize) or 1).view(kind, shape)

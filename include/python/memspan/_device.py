@@ -3,6 +3,7 @@
 
 import ctypes
 
+from . import _checked
 from ._library import HOST, Kind, c, check, describe
 
 
@@ -10,7 +11,7 @@ class Device:
     """A device by its number; memspan.HOST is the host. Takes the place of its number anywhere."""
 
     def __init__(self, number=HOST):
-        self.number = int(number)
+        self.number = _checked.number(ctypes.c_int, number)
 
     def __index__(self):
         return self.number
@@ -41,13 +42,13 @@ class Device:
 
     def reach(self, kind, home=None):
         """How this device reaches memory of a kind that is at home on another, or on itself."""
-        home = self.number if home is None else int(home)
+        home = self.number if home is None else home
         return describe(c.memspan_device_reach, home, kind, self.number)
 
     def reach_source(self, kind, home=None):
         """Where the answer of reach() comes from."""
         text = ctypes.create_string_buffer(512)
-        home = self.number if home is None else int(home)
+        home = self.number if home is None else home
         check(c.memspan_device_reach_source(home, kind, self.number, text, len(text)))
         return text.value.decode()
 

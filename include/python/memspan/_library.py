@@ -7,6 +7,8 @@ import glob
 import os
 import types
 
+from ._checked import function_type
+
 try:
     from . import _declarations
 except ImportError:
@@ -35,6 +37,7 @@ class Names:
     """The C names of a library: functions with their types, structures, constants."""
 
     def __init__(self, library, declarations):
+        self._unchecked, library._FuncPtr = library._FuncPtr, function_type(library)
         self._library, self._declarations = library, declarations
         self._functions = {name: key for key, names in declarations.FUNCTIONS
                            for name in names.split()}
@@ -54,6 +57,12 @@ class Names:
             raise AttributeError(f"the C interface has no {name}")
         setattr(self, name, value)
         return value
+
+    def unchecked(self, name):
+        """A function for destructors, which runs no code of Python, as at its end."""
+        function = self._unchecked((name, self._library))
+        function.restype, *function.argtypes = self._functions[name]
+        return function
 
     def __dir__(self):
         return [*self._functions, *self._declarations.CONSTANTS,
@@ -75,12 +84,12 @@ class _Word(enum.IntEnum):
 _ENUMERATIONS = {}  # by the name of the type in C
 
 
-def enumeration(name, prefix, declarations=_declarations):
+def enumeration(name, prefix, declarations=_declarations, module="memspan"):
     constants = declarations.CONSTANTS
     values = {key[len(prefix):]: constants[key] for key in declarations.ENUMS[name].split()}
     values.pop("COUNT", None)
     title = name.partition("_")[2][:-2].title().replace("_", "")
-    _ENUMERATIONS[name] = _Word(title, values, module="memspan")
+    _ENUMERATIONS[name] = _Word(title, values, module=module)
     return _ENUMERATIONS[name]
 
 
@@ -95,8 +104,12 @@ class Error(Exception):
     """A failed call: `status` is the library's code; the text names the request and the reason."""
 
     def __init__(self, status, text=None):
-        super().__init__(text or c.memspan_error_text().decode() or str(Status(status)))
-        self.status = Status(status)
+        status = Status(status)
+        super().__init__(text or c.memspan_error_text().decode(errors="replace") or str(status))
+        self.status = status
+
+    def __reduce__(self):
+        return Error, (self.status, str(self))
 
     @classmethod
     def of_host(cls, why):
@@ -106,6 +119,20 @@ class Error(Exception):
 def check(status):
     if status:
         raise Error(status)
+
+
+def address_or_error(address):
+    """What an allocating call returns."""
+    if address is None:
+        raise Error(c.memspan_error_last().contents.status)
+    return address
+
+
+def handle_of(value, name):
+    """The handle of an object of a class of this module, by the name of the class."""
+    if name not in (kind.__name__ for kind in type(value).__mro__):
+        raise TypeError(f"a memspan.{name} is needed, not {value!r}")
+    return value.handle
 
 
 def _plain(value, kind, enumeration):

@@ -3,9 +3,10 @@
 
 import contextlib
 import ctypes
+import sys
 
 from . import _dlpack
-from ._library import c
+from ._library import c, handle_of
 
 # In numpy's table of its C interface; the same in 1.22 to 2.x.
 _FEATURE_VERSION, _SET_HANDLER = 211, 304
@@ -20,15 +21,22 @@ class _Handler(ctypes.Structure):
 
 
 _NAME = ctypes.create_string_buffer(b"mem_handler")
-_new, _ = _dlpack.capsule_functions()
 _capsules = {}  # address of a handler: its capsule, which numpy's arrays refer to
 _kept = {}      # the same: the handler, and its allocator
+
+
+def _references(table, key):
+    """How often a value is referred to, compared with _ALONE: by the table only."""
+    return sys.getrefcount(table[key])
+
+
+_ALONE = _references({0: object()}, 0)
 
 
 def _sweep():
     """Drops the handlers of no array. A destructor would fail where an exception is pending."""
     for address in list(_capsules):
-        if _dlpack.references(_capsules, address) == _dlpack.ALONE:
+        if _references(_capsules, address) == _ALONE:
             _capsules.pop(address, None)
             _kept.pop(address, None)
 
@@ -41,7 +49,7 @@ def _make_capsule(allocator):
         setattr(handler, field, ctypes.cast(function, ctypes.c_void_p))
     address = ctypes.addressof(handler)
     _kept[address] = handler, allocator
-    capsule = _capsules[address] = _new(address, ctypes.addressof(_NAME), None)
+    capsule = _capsules[address] = _dlpack.new_capsule(address, ctypes.addressof(_NAME), None)
     return capsule
 
 
@@ -63,6 +71,7 @@ def _set_handler():
 def numpy(allocator):
     """Inside, numpy takes the memory of new arrays from this allocator. An array keeps it, and is
     resized and freed by it anywhere."""
+    handle_of(allocator, "Allocator")
     allocator.require_host()
     set_handler = _set_handler()
     _sweep()

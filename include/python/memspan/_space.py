@@ -3,6 +3,7 @@
 
 import ctypes
 
+from ._checked import Fixed, array
 from ._library import HOST, c, check, describe
 
 
@@ -22,12 +23,18 @@ class Traits:
         self.kept = text, list(more.values())  # an allocator that is the fallback
         words = [str(text), *(f"{key}={_word(value)}" for key, value in more.items())]
         self.text = ",".join(filter(None, words))
-        self.array = (c.memspan_trait_t * (self.text.count(",") + 1))()
+        parsed = (c.memspan_trait_t * (self.text.count(",") + 1))()
         count = ctypes.c_size_t()
         if self.text:
-            check(c.memspan_trait_parse(self.text.encode(), self.array, len(self.array),
-                                        ctypes.byref(count)))
-        self.count = count.value
+            check(c.memspan_trait_parse(self.text, parsed, len(parsed), ctypes.byref(count)))
+        self.array = (c.memspan_trait_t * count.value)(*parsed[:count.value])
+
+    @property
+    def count(self):
+        return len(self.array)
+
+    def __reduce__(self):
+        return Traits, (self.text,), dict(kept=self.kept)
 
     def __str__(self):
         return self.text
@@ -37,27 +44,32 @@ class Traits:
 
     def __iter__(self):
         """(key, value), the value as a number."""
-        for trait in self.array[:self.count]:
+        for trait in self.array:
             yield c.memspan_trait_key_text(trait.key).decode(), trait.value
 
 
-class Space:
+class Space(Fixed):
     """The memory that every one of some devices reaches: Space(0, memspan.HOST)."""
 
     def __init__(self, *devices, base=None):
-        numbers = [int(device) for device in devices or (HOST,)]
+        numbers = array(ctypes.c_int, devices or (HOST,))
         handle = ctypes.c_void_p()
-        check(c.memspan_space_get((ctypes.c_int * len(numbers))(*numbers), len(numbers),
-                                  getattr(base, "handle", base), ctypes.byref(handle)))
-        self.handle = handle.value
+        check(c.memspan_space_get(numbers, len(numbers), getattr(base, "handle", base),
+                                  ctypes.byref(handle)))
+        vars(self).update(handle=handle.value)
 
     @classmethod
     def at(cls, handle):
         """The space of a handle: memspan.Space.at(memspan.c.MEMSPAN_SPACE_HIGH_BW)."""
         space = cls.__new__(cls)
-        space.handle = handle
+        vars(space).update(handle=handle)
         space.describe()
         return space
+
+    def __copy__(self, memo=None):
+        return self  # its handle lives as long as the process
+
+    __deepcopy__ = __copy__
 
     def __eq__(self, other):
         return isinstance(other, Space) and self.handle == other.handle
@@ -78,13 +90,13 @@ class Space:
 
     def reach(self, resource, device):
         """How a device reaches the resource of an index."""
-        return describe(c.memspan_space_reach, self.handle, resource, int(device))
+        return describe(c.memspan_space_reach, self.handle, resource, device)
 
     def sub(self, *resources):
         """The space of some of the resources, by index."""
         handle = ctypes.c_void_p()
-        check(c.memspan_space_get_sub(self.handle, (ctypes.c_int * len(resources))(*resources),
-                                      len(resources), ctypes.byref(handle)))
+        check(c.memspan_space_get_sub(self.handle, array(ctypes.c_int, resources), len(resources),
+                                      ctypes.byref(handle)))
         return Space.at(handle.value)
 
     def page_size(self):
