@@ -81,8 +81,8 @@ int msp_context_create(int team, long options, void **handle_p)
     }
     pthread_mutex_unlock(&table_lock);
     if ((*handle_p == NULL) && (status == MEMSPAN_OK)) {
-        status = memspan_error(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
-                               MSP_CONTEXT_MAX - MSP_CONTEXT_FIRST + 1);
+        status = msp_refuse(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
+                            MSP_CONTEXT_MAX - MSP_CONTEXT_FIRST + 1);
     }
     return (int)status;
 }

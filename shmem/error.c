@@ -18,6 +18,8 @@
 
 enum { TEXT_BYTES = 512, FLUSH_TIMEOUT_S = 1 };
 
+static void print_line(const char *what, const char *text);
+
 static atomic_bool is_elsewhere; /* the last record is of another PE's decision */
 
 memspan_status_t msp_error_native_va(memspan_status_t status, const char *backend, const char *call,
@@ -39,6 +41,39 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     va_start(args, format);
     status = msp_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
     va_end(args);
+    return status;
+}
+
+/* False: the place has printed before. Beyond the table all are printed. */
+static bool is_first_refusal(const char *format)
+{
+    enum { PLACES_MAX = 128 };
+    static _Atomic(const char *) places[PLACES_MAX];
+    int i;
+
+    for (i = 0; i < PLACES_MAX; i++) {
+        const char *known = NULL;
+
+        if (atomic_compare_exchange_strong(&places[i], &known, format)) {
+            return true;
+        }
+        if (known == format) {
+            return false;
+        }
+    }
+    return true;
+}
+
+memspan_status_t msp_refuse(memspan_status_t status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    status = msp_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
+    va_end(args);
+    if (is_first_refusal(format)) {
+        print_line("warning: ", memspan_error_text());
+    }
     return status;
 }
 

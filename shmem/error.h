@@ -11,6 +11,11 @@
 #include "core/base/error.h"
 #include <stdbool.h>
 
+/* memspan_error() where a call of the program tells the failure by its result alone: the reason is
+ * printed once for each place, as a warning, for programs that do not look at results. */
+memspan_status_t msp_refuse(memspan_status_t status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
 /* The same as memspan_error() for another PE's decision: that one has the reason, and is the one to
  * print it. */
 memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format, ...)

@@ -105,12 +105,11 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
     }
     partition = msp_partition_get(partition_id);
     if (partition == NULL) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no partition %d", call, partition_id);
+        msp_refuse(MEMSPAN_ERR_NOT_FOUND, "%s: there is no partition %d", call, partition_id);
         return NULL;
     }
     if ((align_bytes != 0) && !msp_is_power_of_two(align_bytes)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
-                      align_bytes);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call, align_bytes);
         return NULL;
     }
     if (msp_symmetric_heap_alloc(partition->heap, size_bytes, (align_bytes != 0) ? align_bytes : 16,

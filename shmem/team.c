@@ -143,7 +143,7 @@ static struct agreed agree_on_index(struct msp_team *parent)
         bool is_mine   = (index != 0) && claim(index);
 
         if (index == 0) {
-            memspan_error(MEMSPAN_ERR_LIMIT, "there are %d teams already", MSP_TEAM_MAX - 3);
+            msp_refuse(MEMSPAN_ERR_LIMIT, "there are %d teams already", MSP_TEAM_MAX - 3);
             return agreed;
         }
         if (agree(parent, is_mine, msp_teams[index].sync_count, &agreed.number)) {
@@ -301,8 +301,7 @@ int msp_team_split_2d(struct msp_team *parent, int x_range, const shmem_team_con
         msp_collective_check("shmem_team_split_2d", parent, "xrange", (uint64_t)x_range);
     }
     if (x_range < 1) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "shmem_team_split_2d: xrange is %d",
-                                  x_range);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "shmem_team_split_2d: xrange is %d", x_range);
     }
     x_agreed = agree_on_index(parent);
     if (x_agreed.index == 0) {

@@ -620,6 +620,14 @@ static memspan_status_t name(void *pointer, size_t size_bytes)
     return status;
 }
 
+static memspan_status_t told(const char *routine, memspan_status_t status)
+{
+    if (status != MEMSPAN_OK) {
+        msp_omp_refused(routine);
+    }
+    return status;
+}
+
 static memspan_status_t check_set(void)
 {
     if (msp_omp_mapped_is_set()) {
@@ -629,9 +637,8 @@ static memspan_status_t check_set(void)
     return msp_error_hint("call __tgt_set_shmem_allocator() first");
 }
 
-memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
+static memspan_status_t map_symmetric(const void *pointer, size_t size_bytes)
 {
-    MSP_OMP_CALL();
     memspan_status_t status;
 
     if ((pointer == NULL) || ((uintptr_t)pointer + size_bytes < (uintptr_t)pointer)) {
@@ -648,9 +655,15 @@ memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
     return status;
 }
 
-memspan_status_t memspan_map_symmetric_allocator(msp_omp_allocator_t allocator)
+memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
 {
     MSP_OMP_CALL();
+
+    return told(__func__, map_symmetric(pointer, size_bytes));
+}
+
+static memspan_status_t map_allocator(msp_omp_allocator_t allocator)
+{
     memspan_allocator_h handle = (memspan_allocator_h)allocator;
     struct msp_allocator *a;
     memspan_status_t status;
@@ -675,4 +688,11 @@ memspan_status_t memspan_map_symmetric_allocator(msp_omp_allocator_t allocator)
     status = msp_omp_named_add_allocator(handle);
     msp_unlock(&lock);
     return status;
+}
+
+memspan_status_t memspan_map_symmetric_allocator(msp_omp_allocator_t allocator)
+{
+    MSP_OMP_CALL();
+
+    return told(__func__, map_allocator(allocator));
 }

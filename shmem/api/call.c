@@ -8,8 +8,8 @@ int shmemx_handler_add(shmemx_handler_t handler, void *data, int *id)
 {
     msp_job_require(__func__);
     if ((handler == NULL) || (id == NULL)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: %s is NULL", __func__,
-                                  (handler == NULL) ? "handler" : "id");
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: %s is NULL", __func__,
+                               (handler == NULL) ? "handler" : "id");
     }
     return (int)msp_call_handler_add(handler, data, id);
 }

@@ -26,8 +26,7 @@ MSP_ROUTINE(int, shmem_team_create_ctx, shmem_team_t team, long options, shmem_c
     msp_require_result(MSP_CALL, "ctx", ctx);
     if ((of == NULL) || (of->pe < 0)) {
         *ctx = SHMEM_CTX_INVALID;
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's",
-                                  MSP_CALL);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", MSP_CALL);
     }
     return create(of, options, ctx);
 }
@@ -39,7 +38,7 @@ MSP_ROUTINE(int, shmem_ctx_get_team, shmem_ctx_t ctx, shmem_team_t *team)
     msp_require_result(MSP_CALL, "team", team);
     *team = SHMEM_TEAM_INVALID;
     if (context == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: ctx is no context", MSP_CALL);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: ctx is no context", MSP_CALL);
     }
     *team = (shmem_team_t)msp_team_handle(&msp_teams[context->team]);
     return 0;

@@ -40,8 +40,8 @@ int shmemx_device_plan(int index, shmemx_device_info_t *info)
     memspan_status_t status = MEMSPAN_OK;
 
     if ((info == NULL) || (info->struct_size < offsetof(shmemx_device_info_t, is_available))) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID,
-                                  "%s: info is NULL or its struct_size is not set", __func__);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID,
+                               "%s: info is NULL or its struct_size is not set", __func__);
     }
     if (index != 0) {
         status = memspan_device_at(index - 1, &all.device);

@@ -15,8 +15,7 @@ static void *allocate_aligned(const char *call, size_t align_bytes, size_t size_
 {
     msp_job_require(call);
     if (!msp_is_power_of_two(align_bytes)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
-                      align_bytes);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call, align_bytes);
         return NULL;
     }
     return msp_memory_alloc(call, MSP_PARTITION_DEFAULT, align_bytes, size_bytes, 0);

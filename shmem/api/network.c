@@ -9,8 +9,8 @@
 
 static int refuse_info(const char *call)
 {
-    return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: info is NULL or its struct_size is not set",
-                              call);
+    return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: info is NULL or its struct_size is not set",
+                           call);
 }
 
 int shmemx_network_info(shmemx_network_info_t *info)

@@ -26,8 +26,7 @@ static void *allocate_aligned(const char *call, int id, size_t align_bytes, size
 {
     msp_job_require(call);
     if (!msp_is_power_of_two(align_bytes)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
-                      align_bytes);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call, align_bytes);
         return NULL;
     }
     return msp_memory_alloc(call, checked(id), align_bytes, size_bytes, 0);
@@ -179,7 +178,7 @@ shmemx_heap_index_t shmemx_name_to_index(const char *name)
 {
     msp_job_require(__func__);
     if (name == NULL) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: name is NULL", __func__);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: name is NULL", __func__);
         return MSP_PARTITION_NONE;
     }
     return msp_partition_by_name(name);
@@ -213,8 +212,8 @@ int shmemx_partition_info(int id, shmemx_partition_info_t *info)
 
     msp_job_require(__func__);
     if ((info == NULL) || (info->struct_size < offsetof(shmemx_partition_info_t, kind_asked))) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID,
-                                  "%s: info is NULL or its struct_size is not set", __func__);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID,
+                               "%s: info is NULL or its struct_size is not set", __func__);
     }
     status = msp_partition_describe(checked(id), &all);
     if (status != MEMSPAN_OK) {
@@ -234,8 +233,8 @@ int shmemx_partition_plan(int index, shmemx_partition_info_t *info)
     memspan_status_t status;
 
     if ((info == NULL) || (info->struct_size < offsetof(shmemx_partition_info_t, kind_asked))) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID,
-                                  "%s: info is NULL or its struct_size is not set", __func__);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID,
+                               "%s: info is NULL or its struct_size is not set", __func__);
     }
     status = msp_partition_foresee(index, &all);
     if (all.id != SHMEMX_PARTITION_NONE) {

@@ -242,8 +242,8 @@ int shmemx_reduce_on_queue(shmem_team_t team, void *dest, const void *source, si
     (void)msp_check_team(__func__, "team", team);
     if (((unsigned)op >= MSP_REDUCE_COUNT) || ((unsigned)type >= MSP_NUMBER_COUNT) ||
         (msp_combine_of((enum msp_reduction)op, (enum msp_number)type) == NULL)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: no reduction %d of type %d", __func__,
-                                  (int)op, (int)type);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: no reduction %d of type %d", __func__,
+                               (int)op, (int)type);
     }
     return SUBMIT(.run = run_reduce, .team = team, .dest = dest, .source = source, .count = nreduce,
                   .how = (int)op, .type = (int)type);

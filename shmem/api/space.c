@@ -12,7 +12,7 @@
 
 static int refuse_team(const char *call)
 {
-    return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", call);
+    return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", call);
 }
 
 /* Fields of the caller's version; the others are 0, the default. */
@@ -20,11 +20,10 @@ static int read_config(const char *call, const shmemx_space_config_t *config,
                        shmemx_space_config_t *config_p)
 {
     if (config == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: config is NULL", call);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: config is NULL", call);
     }
     if (config->struct_size < offsetof(shmemx_space_config_t, pgsize)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: struct_size of config is not set",
-                                  call);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: struct_size of config is not set", call);
     }
     memset(config_p, 0, sizeof *config_p);
     memcpy(config_p, config,
@@ -103,8 +102,8 @@ void *shmemx_space_align(shmemx_space_t space, size_t alignment, size_t size)
 {
     msp_job_require(__func__);
     if (!msp_is_power_of_two(alignment)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", __func__,
-                      alignment);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", __func__,
+                   alignment);
         return NULL;
     }
     return allocate(__func__, space, alignment, size, 0);
@@ -261,7 +260,7 @@ void *shmemx_buffer_register_symmetric(void *address, size_t size_bytes, int fla
 {
     msp_job_require(__func__);
     if (flags != 0) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: flags must be 0, not %d", __func__, flags);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: flags must be 0, not %d", __func__, flags);
         return NULL;
     }
     return msp_buffer_register_symmetric(address, size_bytes);
@@ -289,13 +288,13 @@ void shmemx_heap_preinit(void)
 int shmemx_heap_preinit_thread(int requested, int *provided)
 {
     if (msp_job.is_on) {
-        return (int)memspan_error(MEMSPAN_ERR_CONFLICT,
-                                  "%s: shmem_init() is over: its heap exists already", __func__);
+        return (int)msp_refuse(MEMSPAN_ERR_CONFLICT,
+                               "%s: shmem_init() is over: its heap exists already", __func__);
     }
     if ((requested < SHMEM_THREAD_SINGLE) || (requested > SHMEM_THREAD_MULTIPLE)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID,
-                                  "%s: requested %d is none of SHMEM_THREAD_SINGLE to MULTIPLE",
-                                  __func__, requested);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID,
+                               "%s: requested %d is none of SHMEM_THREAD_SINGLE to MULTIPLE",
+                               __func__, requested);
     }
     preinit_level = requested;
     if (provided != NULL) {
@@ -307,8 +306,8 @@ int shmemx_heap_preinit_thread(int requested, int *provided)
 int shmemx_heap_create(void *base, size_t size, int device_type, int device_index)
 {
     if (preinit_level < 0) {
-        return (int)memspan_error(MEMSPAN_ERR_CONFLICT,
-                                  "%s was called before shmemx_heap_preinit()", __func__);
+        return (int)msp_refuse(MEMSPAN_ERR_CONFLICT, "%s was called before shmemx_heap_preinit()",
+                               __func__);
     }
     return msp_partition_use_external(base, size, device_type, device_index);
 }

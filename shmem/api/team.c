@@ -42,14 +42,13 @@ MSP_ROUTINE(int, shmem_team_get_config, shmem_team_t team, long config_mask,
     const struct msp_team *of = own_team(MSP_CALL, team);
 
     if (of == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's",
-                                  MSP_CALL);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", MSP_CALL);
     }
     if ((config_mask & SHMEM_TEAM_NUM_CONTEXTS) == 0) {
         return 0;
     }
     if (config == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: config is NULL", MSP_CALL);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: config is NULL", MSP_CALL);
     }
     config->num_contexts = of->context_count;
     return 0;
@@ -64,7 +63,7 @@ static shmem_team_t handle_of(const struct msp_team *team)
 
 static int refuse_parent(const char *call)
 {
-    return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: parent_team is no team of this PE's", call);
+    return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%s: parent_team is no team of this PE's", call);
 }
 
 static void check_config(const char *call, const shmem_team_config_t *config, long mask)

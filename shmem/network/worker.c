@@ -157,6 +157,9 @@ void msp_network_call_leave(const struct msp_network_header *header, const void 
                             size_t bytes)
 {
     push(&calls, copy(header, records, bytes));
+    if (msp_call_handler_count() == 0) { /* no thread would look for it */
+        (void)msp_network_execute_calls();
+    }
 }
 
 /* All, the first first. */

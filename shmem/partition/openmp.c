@@ -9,6 +9,7 @@
 #include "shmem/partition/partition.h"
 #include <memspan/omp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* As drivers of GPUs align their own allocations. */
 enum { MAPPED_ALIGN_BYTES = 256 };
@@ -81,28 +82,25 @@ static int find_partition(int device)
     return MSP_PARTITION_NONE;
 }
 
-static int set_allocator(int device, partition_alloc *alloc, partition_free *release)
+static memspan_status_t set_allocator(int device, partition_alloc *alloc, partition_free *release)
 {
     int id = find_partition(device);
 
     if ((mapped.partition != MSP_PARTITION_NONE) && (mapped.device != device)) {
-        memspan_error(MEMSPAN_ERR_LIMIT, "device %d has the PE's symmetric mapped variables",
-                      mapped.device);
-        return -1;
+        return memspan_error(MEMSPAN_ERR_LIMIT, "device %d has the PE's symmetric mapped variables",
+                             mapped.device);
     }
     if ((atomic_load(&mapped.count) > 0) &&
         ((alloc != mapped.alloc) || (release != mapped.release))) {
-        memspan_error(MEMSPAN_ERR_CONFLICT,
-                      "%zu variables are mapped, which the functions set before will free",
-                      atomic_load(&mapped.count));
-        return -1;
+        return memspan_error(MEMSPAN_ERR_CONFLICT,
+                             "%zu variables are mapped, which the functions set before will free",
+                             atomic_load(&mapped.count));
     }
     if (id == MSP_PARTITION_NONE) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND,
-                      "no partition has KIND=LIBOMP and device %d, nor the number that "
-                      "SHMEMX_LIBOMP_PARTITION names",
-                      device);
-        return -1;
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                             "no partition has KIND=LIBOMP and device %d, nor the number that "
+                             "SHMEMX_LIBOMP_PARTITION names",
+                             device);
     }
     mapped.partition = id;
     mapped.device    = device;
@@ -110,10 +108,10 @@ static int set_allocator(int device, partition_alloc *alloc, partition_free *rel
     mapped.release   = release;
     if (__tgt_set_device_allocator(device, map_alloc, map_free) != 0) {
         mapped.partition = MSP_PARTITION_NONE;
-        return -1;
+        return memspan_error_last()->status;
     }
     msp_debug_note("OpenMP's mapped variables on device %d come from partition %d", device, id);
-    return 0;
+    return MEMSPAN_OK;
 }
 
 /* OpenSHMEM's functions stand for the same without a barrier: PEs that map need not wait. */
@@ -121,13 +119,20 @@ int __tgt_set_shmem_allocator(partition_alloc *alloc, partition_free *release, i
 {
     bool is_own = (alloc == NULL) || (alloc == shmem_partition_malloc) ||
                   (alloc == shmemx_partition_malloc) || (alloc == shmemx_partition_malloc_nosync);
+    memspan_status_t status;
+    char reason[512];
 
     msp_job_require(__func__);
     if (!is_own && (release == NULL)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: an allocator without a function to free", __func__);
+        msp_refuse(MEMSPAN_ERR_INVALID, "%s: an allocator without a function to free", __func__);
         return -1;
     }
-    return set_allocator(device, is_own ? NULL : alloc, is_own ? NULL : release);
+    status = set_allocator(device, is_own ? NULL : alloc, is_own ? NULL : release);
+    if (status != MEMSPAN_OK) {
+        snprintf(reason, sizeof reason, "%s", memspan_error_text()); /* the record is made again */
+        msp_refuse(status, "%s: %s", __func__, reason);
+    }
+    return (status == MEMSPAN_OK) ? 0 : -1;
 }
 
 static void *symmetric_alloc(size_t align_bytes, size_t size_bytes, int zeroed)
@@ -150,7 +155,7 @@ void msp_partition_openmp_open(void)
             (id == MSP_PARTITION_NONE) ? NULL : msp_partition_get(id)->memory;
         int device = (record == NULL) ? 0 : record->memory.placement.device;
 
-        if (set_allocator((device < 0) ? 0 : device, NULL, NULL) != 0) {
+        if (set_allocator((device < 0) ? 0 : device, NULL, NULL) != MEMSPAN_OK) {
             msp_debug_note("OpenMP's mapped variables come from no partition: %s",
                            memspan_error_text());
         }

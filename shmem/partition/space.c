@@ -50,7 +50,7 @@ static struct space *find(shmemx_space_t handle)
         (handle_of(&spaces[index]) == handle)) {
         return &spaces[index];
     }
-    memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is no space, or was destroyed before", (void *)handle);
+    msp_refuse(MEMSPAN_ERR_NOT_FOUND, "%p is no space, or was destroyed before", (void *)handle);
     return NULL;
 }
 
@@ -70,7 +70,7 @@ static struct space *take_space(void)
     }
     pthread_mutex_unlock(&space_lock);
     if (found == NULL) {
-        memspan_error(MEMSPAN_ERR_LIMIT, "there are %d spaces already", SPACE_MAX - SPACE_FIRST);
+        msp_refuse(MEMSPAN_ERR_LIMIT, "there are %d spaces already", SPACE_MAX - SPACE_FIRST);
     }
     return found;
 }
@@ -80,10 +80,10 @@ static memspan_status_t read_config(const shmemx_space_config_t *from, shmemx_sp
 {
     memset(to, 0, sizeof *to);
     if (from == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no configuration for the space (NULL)");
+        return msp_refuse(MEMSPAN_ERR_INVALID, "no configuration for the space (NULL)");
     }
     if (from->struct_size == 0) {
-        memspan_error(MEMSPAN_ERR_INVALID, "struct_size of the space's configuration is 0");
+        msp_refuse(MEMSPAN_ERR_INVALID, "struct_size of the space's configuration is 0");
         return msp_error_hint("set it to sizeof(shmemx_space_config_t)");
     }
     memcpy(to, from, (from->struct_size < sizeof *to) ? from->struct_size : sizeof *to);
@@ -146,7 +146,7 @@ int msp_symmetric_space_attach(struct msp_team *team, shmemx_space_t handle)
         return (int)MEMSPAN_ERR_NOT_FOUND;
     }
     if (space->partition != MSP_PARTITION_NONE) {
-        return (int)memspan_error(MEMSPAN_ERR_CONFLICT, "the space is attached to a team already");
+        return (int)msp_refuse(MEMSPAN_ERR_CONFLICT, "the space is attached to a team already");
     }
     return give(team, space);
 }
@@ -160,7 +160,7 @@ int msp_symmetric_space_detach(shmemx_space_t handle)
         return (int)MEMSPAN_ERR_NOT_FOUND;
     }
     if (space->partition == MSP_PARTITION_NONE) {
-        return (int)memspan_error(MEMSPAN_ERR_CONFLICT, "the space is attached to no team");
+        return (int)msp_refuse(MEMSPAN_ERR_CONFLICT, "the space is attached to no team");
     }
     status           = (int)msp_partition_destroy(space->partition);
     space->partition = MSP_PARTITION_NONE;
@@ -176,8 +176,7 @@ int msp_symmetric_space_destroy(shmemx_space_t handle)
         return 0;
     }
     if (handle == SHMEMX_SPACE_DEFAULT) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID,
-                                  "the default space lives as long as the job");
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "the default space lives as long as the job");
     }
     space = find(handle);
     if (space == NULL) {
@@ -202,7 +201,7 @@ int msp_symmetric_space_partition(shmemx_space_t handle)
         return MSP_PARTITION_NONE;
     }
     if (space->partition == MSP_PARTITION_NONE) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "the space is attached to no team and has no memory");
+        msp_refuse(MEMSPAN_ERR_NOT_FOUND, "the space is attached to no team and has no memory");
     }
     return space->partition;
 }
@@ -253,8 +252,8 @@ int msp_buffer_register(void *address, size_t size_bytes)
     int i;
 
     if (!is_range(address, size_bytes)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no buffer", size_bytes,
-                                  address);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no buffer", size_bytes,
+                               address);
     }
     pthread_mutex_lock(&space_lock);
     for (i = 0; i < BUFFER_MAX; i++) {
@@ -272,8 +271,7 @@ int msp_buffer_register(void *address, size_t size_bytes)
         return (int)memspan_error(status, "the buffer at %p is registered already", address);
     }
     if (free_one == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_LIMIT, "%d buffers are registered already",
-                                  BUFFER_MAX);
+        return (int)msp_refuse(MEMSPAN_ERR_LIMIT, "%d buffers are registered already", BUFFER_MAX);
     }
     if (memspan_pointer_kind(address) == MEMSPAN_KIND_DEVICE) {
         msp_job_add_device_memory(address);
@@ -299,8 +297,7 @@ int msp_buffer_unregister(void *address)
     }
     pthread_mutex_unlock(&space_lock);
     return found ? 0
-                 : (int)memspan_error(MEMSPAN_ERR_NOT_FOUND, "no buffer is registered at %p",
-                                      address);
+                 : (int)msp_refuse(MEMSPAN_ERR_NOT_FOUND, "no buffer is registered at %p", address);
 }
 
 void msp_buffer_unregister_all(void)
@@ -366,11 +363,11 @@ static memspan_status_t check_symmetric(const void *address, size_t size_bytes)
     const struct msp_segment *segment = msp_segment_of(address);
 
     if (!is_range(address, size_bytes)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no buffer", size_bytes,
-                             address);
+        return msp_refuse(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no buffer", size_bytes,
+                          address);
     }
     if ((uintptr_t)address - (uintptr_t)segment->base < segment->size_bytes) {
-        return memspan_error(MEMSPAN_ERR_CONFLICT, "%p is symmetric already", address);
+        return msp_refuse(MEMSPAN_ERR_CONFLICT, "%p is symmetric already", address);
     }
     return MEMSPAN_OK;
 }
@@ -382,12 +379,12 @@ void *msp_buffer_register_symmetric(void *address, size_t size_bytes)
     int place               = find_symmetric(NULL);
 
     if ((status == MEMSPAN_OK) && (place < 0)) {
-        status = memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric buffers already",
-                               MSP_SEGMENT_MAX);
+        status = msp_refuse(MEMSPAN_ERR_LIMIT, "there are %d symmetric buffers already",
+                            MSP_SEGMENT_MAX);
     }
     if (!msp_collective_agrees(world, size_bytes)) {
-        memspan_error(MEMSPAN_ERR_CONFLICT, "PEs give buffers of different sizes (here %zu bytes)",
-                      size_bytes);
+        msp_refuse(MEMSPAN_ERR_CONFLICT, "PEs give buffers of different sizes (here %zu bytes)",
+                   size_bytes);
         return NULL;
     }
     if (msp_agree_all(world, status == MEMSPAN_OK)) {
@@ -408,8 +405,8 @@ int msp_buffer_unregister_symmetric(void *address, size_t size_bytes)
     int place = (address != NULL) ? find_symmetric(address) : -1;
 
     if ((place < 0) || ((size_bytes != 0) && (size_bytes != symmetric[place].size_bytes))) {
-        return (int)memspan_error(MEMSPAN_ERR_NOT_FOUND, "no symmetric buffer of %zu bytes at %p",
-                                  size_bytes, address);
+        return (int)msp_refuse(MEMSPAN_ERR_NOT_FOUND, "no symmetric buffer of %zu bytes at %p",
+                               size_bytes, address);
     }
     msp_collective_barrier(msp_team_world());
     drop(place);
@@ -426,17 +423,17 @@ static struct {
 int msp_partition_use_external(void *base, size_t size_bytes, int type, int index)
 {
     if (msp_job.is_on) {
-        return (int)memspan_error(MEMSPAN_ERR_CONFLICT,
-                                  "shmem_init() is over: a heap would come too late");
+        return (int)msp_refuse(MEMSPAN_ERR_CONFLICT,
+                               "shmem_init() is over: a heap would come too late");
     }
     if (!is_range(base, size_bytes) || (type < SHMEMX_EXTERNAL_HEAP_ZE) ||
         (type > SHMEMX_EXTERNAL_HEAP_HOST)) {
-        return (int)memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p of type %d are no heap",
-                                  size_bytes, base, type);
+        return (int)msp_refuse(MEMSPAN_ERR_INVALID, "%zu bytes at %p of type %d are no heap",
+                               size_bytes, base, type);
     }
     if ((type != SHMEMX_EXTERNAL_HEAP_HOST) && (memspan_pointer_kind(base) == MEMSPAN_KIND_NONE)) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                      "the memory at %p of device %d was not allocated by Memspan", base, index);
+        msp_refuse(MEMSPAN_ERR_UNSUPPORTED,
+                   "the memory at %p of device %d was not allocated by Memspan", base, index);
         return (int)msp_error_hint("allocate it with memspan_alloc() from a space of the "
                                    "device, or use a partition with KIND=DEVICE");
     }

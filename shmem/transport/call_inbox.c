@@ -33,6 +33,8 @@ struct queue {
 
 struct inbox {
     _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t masks[CALLERS_MAX / MASK_BITS];
+    /* The PE has a handler: one without looks for no calls. Apart from the masks, which change. */
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_bool is_open;
     struct queue queues[CALLERS_MAX]; /* by the caller's local index */
 };
 
@@ -45,6 +47,7 @@ struct side {
     uint64_t written;
     _Atomic uint64_t visible; /* waits read it without the lock */
     uint64_t head;            /* as last seen */
+    bool is_open;             /* as last seen */
     bool is_held_back;        /* in the list of those with records that are not visible */
     int next;
 };
@@ -73,11 +76,15 @@ memspan_status_t msp_call_inbox_open(void)
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the calls of %d PEs",
                              msp_job.local_count);
     }
+    atomic_store_explicit(&inbox_of(msp_job.local_index)->is_open, true, memory_order_release);
     return MEMSPAN_OK;
 }
 
 void msp_call_inbox_close(void)
 {
+    if (sides != NULL) {
+        atomic_store_explicit(&inbox_of(msp_job.local_index)->is_open, false, memory_order_relaxed);
+    }
     free(sides);
     sides           = NULL;
     first_held_back = -1;
@@ -139,6 +146,18 @@ static void hold_back(int local_index)
     }
 }
 
+static void check_open(int local_index, uint32_t handler)
+{
+    struct side *side = &sides[local_index];
+
+    side->is_open = atomic_load_explicit(&inbox_of(local_index)->is_open, memory_order_acquire);
+    if (!side->is_open) {
+        msp_fatal("shmemx_call: PE %d has not added handler %u, nor any other: all PEs add it, and "
+                  "synchronise, before one calls it",
+                  msp_job.local_pes[local_index], handler);
+    }
+}
+
 bool msp_call_inbox_put(int local_index, uint32_t handler, const void *payload, size_t size_bytes,
                         bool *is_visible_p)
 {
@@ -147,6 +166,9 @@ bool msp_call_inbox_put(int local_index, uint32_t handler, const void *payload, 
     char *bytes               = queue_to(local_index)->bytes;
     size_t left;
 
+    if (MSP_UNLIKELY(!side->is_open)) {
+        check_open(local_index, handler);
+    }
     if (MSP_UNLIKELY(!msp_call_inbox_has_space(local_index, size_bytes))) {
         show(local_index);
         return false;

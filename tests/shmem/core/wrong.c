@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
 
+#define SHMEMX_PARTITION_NAMES
 #include <memspan/omp.h>
 #include <pthread.h>
 #include <shmem.h>
@@ -125,6 +126,21 @@ static void call_not_added(void)
         shmemx_handler_add(waits_in_handler, NULL, &id);
     }
     shmemx_handler_add(waits_in_handler, NULL, &id);
+    shmem_barrier_all();
+    if (shmem_my_pe() == 0) {
+        shmemx_call(SHMEM_CTX_DEFAULT, id, NULL, 0, 1);
+    }
+    shmem_barrier_all();
+}
+
+/* PE 1 has added none, and so looks for no calls. */
+static void call_none_added(void)
+{
+    int id = -1;
+
+    if (shmem_my_pe() == 0) {
+        shmemx_handler_add(waits_in_handler, NULL, &id);
+    }
     shmem_barrier_all();
     if (shmem_my_pe() == 0) {
         shmemx_call(SHMEM_CTX_DEFAULT, id, NULL, 0, 1);
@@ -461,7 +477,25 @@ static void team_null(void)
 
 static void partition_unknown(void)
 {
-    exit((shmemx_partition_malloc(8, 77) == NULL) ? 0 : 1);
+    /* The reason is printed once. */
+    exit(((shmemx_partition_malloc(8, 77) == NULL) && (shmemx_partition_malloc(8, 77) == NULL))
+             ? 0
+             : 1);
+}
+
+static void mapped_unknown(void)
+{
+    exit(((__tgt_set_shmem_allocator(NULL, NULL, 0) == -1) &&
+          (memspan_map_symmetric(heap, 8) != MEMSPAN_OK))
+             ? 0
+             : 1);
+}
+
+static void handler_null(void)
+{
+    int id = -1;
+
+    exit((shmemx_handler_add(NULL, NULL, &id) == MEMSPAN_ERR_INVALID) ? 0 : 1);
 }
 
 static void sizes_differ(void)
@@ -515,6 +549,7 @@ static const struct {
     {"call_pe", call_pe},
     {"call_waits", call_waits},
     {"call_not_added", call_not_added},
+    {"call_none_added", call_none_added},
     {"collective_address", collective_address},
     {"printed_before", printed_before},
     {"printed_while_reading", printed_while_reading},
@@ -541,6 +576,8 @@ static const struct {
     {"context_stale", context_stale},
     {"team_null", team_null},
     {"partition_unknown", partition_unknown},
+    {"mapped_unknown", mapped_unknown},
+    {"handler_null", handler_null},
     {"sizes_differ", sizes_differ},
     {"omp_sizes_differ", omp_sizes_differ},
     {"overlapping", overlapping},
