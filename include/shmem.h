@@ -26,4 +26,13 @@
 #include <shmem/generic.h> /* shmem_put() for every type, as the standard has it */
 #endif
 
+MEMSPAN_BEGIN_DECLS
+/** shmemx_partition_malloc(), shmemx_partition_align() and shmemx_partition_free() of <shmemx.h> by
+ * the papers' names. Here, because their programs include no other header, and a call without a
+ * declaration cuts the address. */
+MEMSPAN_API void *shmem_partition_malloc(size_t size, int id);
+MEMSPAN_API void *shmem_partition_align(size_t alignment, size_t size, int id);
+MEMSPAN_API void shmem_partition_free(void *ptr);
+MEMSPAN_END_DECLS
+
 #endif /* MEMSPAN_SHMEM_H */

@@ -63,12 +63,7 @@ MEMSPAN_API void shmemx_partition_free(void *ptr);
  * a peer's block. For allocator callbacks. */
 MEMSPAN_API void *shmemx_partition_malloc_nosync(size_t size, int id);
 
-/** The papers' names. The standard reserves the prefix, so they are declared on request. */
-#ifdef SHMEMX_PARTITION_NAMES
-MEMSPAN_API void *shmem_partition_malloc(size_t size, int id);
-MEMSPAN_API void *shmem_partition_align(size_t alignment, size_t size, int id);
-MEMSPAN_API void shmem_partition_free(void *ptr);
-
+#ifdef SHMEMX_PARTITION_NAMES /* a paper's name, whose prefix is the compiler's: on request */
 /** OpenMP map clauses take the memory of variables on device @p device_num from a partition: the
  * one that SHMEMX_LIBOMP_PARTITION names, else the first of KIND=LIBOMP on that device. @p alloc
  * and

@@ -4,12 +4,8 @@
 #include "shmem/partition/partition.h"
 #include "shmem/memory.h"
 #include "shmem/partition/space.h"
+#include <shmem.h>
 #include <string.h>
-
-/* The papers' spellings, which the standard's names space does not allow shmemx.h to declare. */
-MEMSPAN_API void *shmem_partition_malloc(size_t size, int id);
-MEMSPAN_API void *shmem_partition_align(size_t alignment, size_t size, int id);
-MEMSPAN_API void shmem_partition_free(void *ptr);
 
 /* Numbers of callers: those that mean something to the library are no partitions. */
 static int checked(int id)
