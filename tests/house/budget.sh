@@ -9,7 +9,7 @@ cd "$here/../.."
 
 # "ROOM LINES", a line each: a folder of the first level, or of the second in those that have many.
 count() {
-    find core backends shmem include cmd tests bench cmake -type f ! -name budget.txt -exec wc -l {} + |
+    find core backends shmem include cmd tests bench cmake findings -type f ! -name budget.txt -exec wc -l {} + |
         awk '$2 != "total" {
                 parts = split($2, part, "/")
                 room = part[1]

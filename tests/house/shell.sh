@@ -8,4 +8,4 @@ if command -v dash >/dev/null; then
     dash -n cmake/bootstrap
 fi
 command -v shellcheck >/dev/null || { echo 'skip: no shellcheck'; exit 77; }
-grep -rlE --include='*' '^#!(/bin/sh|/usr/bin/env bash)' .ci cmake cmd bench tests | xargs shellcheck --severity=warning
+grep -rlE --include='*' '^#!(/bin/sh|/usr/bin/env bash)' .ci cmake cmd bench findings tests | xargs shellcheck --severity=warning

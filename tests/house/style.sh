@@ -20,7 +20,7 @@ sources() {
 }
 
 scripts() {
-    find CMakeLists.txt .ci core include backends shmem cmd bench tests cmake -type f \
+    find CMakeLists.txt .ci core include backends shmem cmd bench tests cmake findings -type f \
         \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -name '*.py' -o -path .ci/run -o -name bootstrap \)
 }
 
@@ -49,7 +49,7 @@ xargs awk -v lines_max="$lines_max" '
 scripts >"$scratch"
 licensed 2 <"$scratch"
 if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.py' --include='*.cmake' \
-    --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
+    --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake findings; then
     complain 'space at the end of a line'
 fi
 # ctest takes nine pairs of parentheses in an expression, and with more leaves out nothing, in silence.

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 house=tests/house
 
 files() {
-    find ./*.md CMakeLists.txt include core backends shmem cmd bench tests cmake -path bench/results -prune -o -type f \( \
+    find ./*.md CMakeLists.txt include core backends shmem cmd bench tests cmake findings -path bench/results -prune -o -type f \( \
         -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.md' -o -name '*.[1-9]' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
         -o -name CMakeLists.txt -o -path cmake/bootstrap \) ! -path "$house/words.sh" \
         ! -path core/GLOSSARY.md -print | sed 's|^\./||' | sort
