@@ -157,11 +157,11 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         add_missing_kinds(&table, snapshot, row);
     }
     cli_table_close(&table, out);
-    fputs(
-        "ACCESS L local  R remote load/store  P page fault  r registered  c copy  . none\n"
-        "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n"
-        "MIGR pages may move  PIN locked  STATE ALIAS another's, COND conditional  omp OpenMP's\n",
-        out);
+    fputs("ACCESS L local  R remote load/store  P page fault  r registered  c copy  . none\n"
+          "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n"
+          "MIGR   pages may move  PIN locked  omp the number in OpenMP's calls\n"
+          "STATE  ALIAS of another space  COND on a condition  OFF not to be had\n",
+          out);
 }
 
 /* ---- backends that are off, and warnings ---- */
