@@ -14,8 +14,12 @@ stand_in() {
     chmod +x "$scratch/bin/$1"
 }
 
+# All that it could name is installed, for LLVM 19.
 stand_in dpkg-query <<'S'
-printf 'installed '
+tr -cs 'a-zA-Z0-9.+-' '\n' <"$SCRATCH/cmake/bootstrap" | sed 's/LLVM/19/; s/^/installed /'
+S
+stand_in apt-cache <<'S'
+exit 1
 S
 stand_in ldd <<'S'
 cat "$SCRATCH/missing" 2>/dev/null || :
@@ -26,6 +30,16 @@ case $* in
 *download*)
     [ ! -e "$SCRATCH/offline" ] || { echo 'E: no network today' >&2; exit 100; }
     : >driver.deb
+    ;;
+*' install intel-opencl-icd')
+    echo 'NOTE: This is only a simulation!'
+    echo 'Inst libigc77 (1.2 Debian:77/testing [amd64])'
+    echo 'Inst libc6 [2.1] (2.2 Debian:77/testing [amd64])'
+    echo 'Inst intel-opencl-icd (3.4 Debian:77/testing [amd64])'
+    ;;
+*' install libze-intel-gpu1')
+    echo 'E: Unable to locate package libze-intel-gpu1' >&2
+    exit 100
     ;;
 esac
 S
@@ -68,6 +82,8 @@ rm "$scratch/missing"
 deps fetched
 [ -e "$driver" ] || fail 'nothing was fetched'
 [ ! -e "$why" ] || fail 'an old reason is left'
+grep -q 'download intel-opencl-icd libigc77$' "$scratch/asked" ||
+    fail 'not asked for what this release needs, and for that alone'
 
 deps again
 ! grep -q download "$scratch/asked" || fail 'the second deps downloads again'
