@@ -23,7 +23,7 @@ static void drop_handle(struct opencl_event *event)
 }
 
 /* Other queues wait for it, which OpenCL allows only once it was flushed. */
-static memspan_status_t mark(struct opencl_queue *queue, cl_event *handle_p)
+memspan_status_t opencl_event_mark(struct opencl_queue *queue, cl_event *handle_p)
 {
     const struct opencl_state *state = queue->device->platform->state;
     const struct opencl_calls *cl    = &state->cl;
@@ -66,7 +66,7 @@ static memspan_status_t record(struct opencl_queue *queue, struct opencl_event *
                              "no host memory for an event");
     }
     if (opencl_queue_is_busy(queue)) {
-        status = mark(queue, &handle);
+        status = opencl_event_mark(queue, &handle);
     }
     if (status == MEMSPAN_OK) {
         event->platform = queue->device->platform;

@@ -188,8 +188,9 @@ memspan_status_t opencl_platform_quiesce(struct opencl_platform *platform);
 memspan_status_t opencl_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t opencl_queue_destroy(void *state, int ordinal, void *queue);
 
-/* event.c */
+/* event.c. opencl_event_mark(): lock held; complete with all earlier work of the queue. */
 
+memspan_status_t opencl_event_mark(struct opencl_queue *queue, cl_event *handle_p);
 memspan_status_t opencl_event_record(void *state, int ordinal, void *queue, void **event_p);
 memspan_status_t opencl_event_wait(void *state, int ordinal, void *queue, void *event);
 memspan_status_t opencl_event_done(void *state, int ordinal, void *event, int *done_p);

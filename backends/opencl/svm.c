@@ -6,7 +6,8 @@
  * launches pays once; synchronize() maps managed memory back. Kernels may follow pointers, so a
  * launch hands over every coarse block of the platform, not only those that its arguments lie in.
  *
- * An unmap is a command: other queues wait for its event before they use the memory. */
+ * An unmap is a command: other queues wait for a marker after it before they use the memory. It has
+ * no event of its own: PoCL 6 (Debian 13) ends the process when it is asked for one. */
 
 #include "backends/opencl/opencl.h"
 #include <stdlib.h>
@@ -26,11 +27,6 @@ static memspan_status_t follow_others(struct opencl_queue *queue)
         if ((other == queue) || (other->handed_over == NULL)) {
             continue;
         }
-        code = cl->clFlush(other->handle);
-        if (code != OPENCL_SUCCESS) {
-            return opencl_error(platform->state, "clFlush", code,
-                                "%s did not hand managed memory over", other->device->info.name);
-        }
         code = cl->clEnqueueBarrierWithWaitList(queue->handle, 1, &other->handed_over, NULL);
         if (code != OPENCL_SUCCESS) {
             return opencl_error(platform->state, "clEnqueueBarrierWithWaitList", code,
@@ -42,24 +38,41 @@ static memspan_status_t follow_others(struct opencl_queue *queue)
     return MEMSPAN_OK;
 }
 
+/* What other queues wait for from now on. Without it they would not: the host waits instead. */
+static memspan_status_t note_handover(struct opencl_queue *queue)
+{
+    struct opencl_platform *platform = queue->device->platform;
+    cl_event event                   = NULL;
+    memspan_status_t status          = opencl_event_mark(queue, &event);
+
+    if (status != MEMSPAN_OK) {
+        (void)platform->state->cl.clFinish(queue->handle);
+        return status;
+    }
+    if (queue->handed_over != NULL) {
+        platform->state->cl.clReleaseEvent(queue->handed_over);
+    }
+    queue->handed_over   = event;
+    queue->handover_seen = ++platform->handovers;
+    return MEMSPAN_OK;
+}
+
 memspan_status_t opencl_hand_over(struct opencl_queue *queue, struct opencl_block *const *blocks,
                                   size_t count)
 {
     struct opencl_platform *platform = queue->device->platform;
-    const struct opencl_calls *cl    = &platform->state->cl;
-    cl_event event                   = NULL;
     memspan_status_t status          = follow_others(queue);
+    bool handed                      = false;
     size_t i;
 
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
         struct opencl_block *block = blocks[i];
-        cl_event next              = NULL;
         cl_int code;
 
         if ((block == NULL) || !block->coarse || !block->mapped) {
             continue;
         }
-        code = cl->clEnqueueSVMUnmap(queue->handle, block->svm, 0, NULL, &next);
+        code = platform->state->cl.clEnqueueSVMUnmap(queue->handle, block->svm, 0, NULL, NULL);
         if (code != OPENCL_SUCCESS) {
             status = opencl_error(platform->state, "clEnqueueSVMUnmap", code,
                                   "cannot hand %zu bytes at %p to %s", block->size_bytes,
@@ -68,20 +81,11 @@ memspan_status_t opencl_hand_over(struct opencl_queue *queue, struct opencl_bloc
         }
         block->mapped = false;
         queue->enqueued++;
-        if (event != NULL) {
-            cl->clReleaseEvent(event);
-        }
-        event = next;
+        handed = true;
     }
-    if (event != NULL) {
-        if (queue->handed_over != NULL) {
-            cl->clReleaseEvent(queue->handed_over);
-        }
-        queue->handed_over = event;
-        platform->handovers++;
-        if (status == MEMSPAN_OK) {
-            queue->handover_seen = platform->handovers;
-        }
+    if (handed) {
+        memspan_status_t noted = note_handover(queue);
+        status                 = (status == MEMSPAN_OK) ? noted : status;
     }
     return status;
 }
