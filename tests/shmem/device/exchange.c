@@ -192,7 +192,6 @@ int main(int argc, char **argv)
     int number;
     bool is_opencl;
     bool reaches_all;
-    bool is_copied; /* the view, to memory of the device */
     shmemx_device_handle_t view;
     void *program = NULL;
 
@@ -216,8 +215,9 @@ int main(int argc, char **argv)
     CHECK((heap != NULL) && (words != NULL) && (bytes != NULL), "%s", memspan_error_text());
     CHECK(shmemx_device_open(number, &view) == 0, "%s", memspan_error_text());
     plan(number, is_opencl && !reaches_all);
-    is_copied = (strcmp(argv[2], "emu") == 0) || (is_opencl && reaches_all);
-    CHECK((memspan_pointer_kind(view) == MEMSPAN_KIND_DEVICE) == is_copied, "device %d", number);
+    CHECK((memspan_pointer_kind(view) == MEMSPAN_KIND_DEVICE) ==
+              ((strcmp(argv[2], "emu") == 0) || (is_opencl && reaches_all)),
+          "device %d", number);
     shmem_barrier_all();
 
     const uint64_t arguments[] = {(uint64_t)(uintptr_t)view, (uint64_t)(uintptr_t)heap,
