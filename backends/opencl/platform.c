@@ -87,10 +87,29 @@ static memspan_status_t number_devices(struct opencl_state *state)
     return MEMSPAN_OK;
 }
 
+/* @p names: of the platforms, all of which were left out. */
+static memspan_status_t refuse_all(const struct opencl_state *state, unsigned count,
+                                   const char *names)
+{
+    const char *hint = "a driver is there and shows no device: see clinfo, and the permissions of "
+                       "/dev/dri/renderD*; pocl-opencl-icd has the processor";
+
+    if (count == 0) {
+        hint = "install an OpenCL driver: pocl-opencl-icd for processors, the maker's for a GPU";
+    } else if (strstr(names, "rusticl") != NULL) {
+        hint = "Mesa's rusticl shows the drivers that RUSTICL_ENABLE names: llvmpipe for the "
+               "processor, iris, radeonsi, nouveau for GPUs";
+    }
+    return opencl_refuse(state, MEMSPAN_ERR_OFF, hint,
+                         "%u OpenCL platform%s%s, none with a device that can be used", count,
+                         (count == 1) ? "" : "s", names);
+}
+
 memspan_status_t opencl_platforms_find(struct opencl_state *state)
 {
     cl_platform_id ids[PLATFORMS_MAX];
-    cl_uint count = 0;
+    char names[128] = "";
+    cl_uint count   = 0;
     cl_uint i;
     cl_int code = state->cl.clGetPlatformIDs(PLATFORMS_MAX, ids, &count);
 
@@ -108,6 +127,9 @@ memspan_status_t opencl_platforms_find(struct opencl_state *state)
         platform->id                     = ids[i];
         read_name(platform);
         if (!read_devices(platform, state->device_count)) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof(names) - used, "%s %s", (used == 0) ? ":" : ",",
+                     platform->name);
             memset(platform, 0, sizeof(*platform));
             continue;
         }
@@ -116,11 +138,7 @@ memspan_status_t opencl_platforms_find(struct opencl_state *state)
         state->platform_count++;
     }
     if (state->device_count == 0) {
-        return opencl_refuse(state, MEMSPAN_ERR_OFF,
-                             "install an OpenCL driver: pocl-opencl-icd for processors, the "
-                             "maker's for a GPU; clinfo shows what is there",
-                             "%u OpenCL platform%s, none with a device that can be used",
-                             (unsigned)count, (count == 1) ? "" : "s");
+        return refuse_all(state, count, names);
     }
     return number_devices(state);
 }

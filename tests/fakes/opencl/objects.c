@@ -96,7 +96,8 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, voi
     char name[32];
 
     BEGIN_OR_FAIL(OPENCL_OUT_OF_HOST_MEMORY);
-    snprintf(name, sizeof(name), "Pretended %d", platform->index);
+    fake_text("NAME", "Pretended", name, sizeof(name) - 4);
+    snprintf(name + strlen(name), 4, " %d", platform->index % 10);
     if (what == OPENCL_PLATFORM_NAME) {
         return fake_give(name, strlen(name) + 1, room, to, size_p);
     }
