@@ -18,6 +18,8 @@ class Inner:
 
 class Pluggable:
     def __init__(self, path, *functions):
+        if missing == "CUDA":  # as in PyTorch 2.14
+            raise AttributeError("module 'torch._C' has no attribute '_cuda_customAllocator'")
         library = ctypes.CDLL(path)
         hooks.update(path=path, functions=[getattr(library, name) for name in functions])
 
@@ -27,6 +29,7 @@ class Pluggable:
 
 for name in ("torch", "torch.cuda", "torch.cuda.memory"):
     sys.modules[name] = types.ModuleType(name)
+sys.modules["torch"].__version__ = "2.14.0+cpu"
 sys.modules["torch.cuda.memory"].CUDAPluggableAllocator = Pluggable
 sys.modules["torch.cuda.memory"].change_current_allocator = lambda made: hooks.update(current=made)
 
@@ -60,6 +63,14 @@ def waits():
 def all_calls():
     return driver.fake_gpu_calls(None)
 
+
+missing = "CUDA"
+try:
+    memspan.torch.use()
+    raise AssertionError("a PyTorch without CUDA takes an allocator")
+except RuntimeError as error:
+    assert "2.14.0+cpu" in str(error) and "without CUDA and ROCm" in str(error), error
+    assert "_cuda_customAllocator" in str(error), error
 
 missing = "set_release_pool"
 memspan.torch.allocator()

@@ -10,6 +10,7 @@ a free waits for all work on the device. memspan_torch_alloc(3) is the manual.
 
 import ctypes
 
+import torch
 from torch.cuda.memory import CUDAPluggableAllocator, change_current_allocator
 
 from ._library import c
@@ -25,8 +26,14 @@ def _address(name):
 
 
 def allocator():
-    """A CUDAPluggableAllocator with all hooks."""
-    made = CUDAPluggableAllocator(c._library._name, "memspan_torch_alloc", "memspan_torch_free")
+    """A CUDAPluggableAllocator with all hooks. RuntimeError: this PyTorch has no devices."""
+    try:
+        made = CUDAPluggableAllocator(c._library._name, "memspan_torch_alloc",
+                                      "memspan_torch_free")
+    except AttributeError as error:
+        raise RuntimeError(f"PyTorch {torch.__version__} takes no allocator, since it was built "
+                           f"without CUDA and ROCm ({error}): install a PyTorch that has one of "
+                           "them; tensors of the host stay as they are") from error
     inner = made.allocator()
     if all(hasattr(inner, setter) for setter, _ in _HOOKS):
         for setter, name in _HOOKS:
