@@ -124,29 +124,29 @@ static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
     return malloc_is_glibc() ? is_glibc_block(raw, least, most) : is_readable(raw + least - 1);
 }
 
-/* Does libgomp's allocator lock its memory? Its record has the bit behind three traits of a byte
+/* Does libgomp's allocator take its memory from mmap()? Where it locks memory, and where its
+ * partition is the nearest node: a bit and seven bits of its record, behind three traits of a byte
  * each. */
-static bool is_locking(msp_omp_allocator_t allocator)
+static bool is_mapping(msp_omp_allocator_t allocator)
 {
     uintptr_t words[6];
 
-    return (allocator == MSP_OMP_GNU_PINNED) ||
-           ((allocator > PREDEFINED_MAX) &&
-            msp_omp_read_safely((const void *)allocator, words, sizeof(words)) &&
-            ((words[5] >> 24 & 1) != 0));
+    if (allocator <= PREDEFINED_MAX) {
+        return allocator == MSP_OMP_GNU_PINNED;
+    }
+    return msp_omp_read_safely((const void *)allocator, words, sizeof(words)) &&
+           (((words[5] >> 24 & 1) != 0) || ((words[5] >> 25 & 0x7f) == MEMSPAN_VALUE_NEAREST));
 }
 
-/* Locked memory of newer libgomps comes from mmap() and starts a page, from GCC 16 on a cache line
- * of a GPU, because small blocks share a page; all else comes from malloc(). */
+/* Mapped memory starts a page, from GCC 16 on a cache line of a GPU, because small blocks share a
+ * page; all else comes from malloc(). */
 static bool is_libgomp_block(uintptr_t raw, size_t size, msp_omp_allocator_t allocator)
 {
-    enum { SHARED_PAGE_GRANULE = 128 };
+    enum { GRANULE = 128 };
 
-    if (((raw & (msp_page_size() - 1)) == 0) ||
-        ((raw % SHARED_PAGE_GRANULE == 0) && is_locking(allocator))) {
-        return is_readable(raw) && is_readable(raw + size - 1);
-    }
-    return is_malloc_block(raw, size, SIZE_MAX);
+    return ((raw % GRANULE == 0) && is_mapping(allocator) && is_readable(raw) &&
+            is_readable(raw + size - 1)) ||
+           is_malloc_block(raw, size, SIZE_MAX);
 }
 
 static bool is_alignment(uintptr_t value)

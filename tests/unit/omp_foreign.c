@@ -103,7 +103,12 @@ Test(omp_foreign, libgomp_shares_locked_pages)
     cr_expect(msp_omp_block_is_libgomp(p, &block));
     cr_expect_eq(block.size_bytes, 64);
     locking[5] = 0;
-    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "not of a locking allocator");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "not of a mapping allocator");
+    locking[5] = (uintptr_t)MEMSPAN_VALUE_NEAREST << 25;
+    cr_expect(msp_omp_block_is_libgomp(p, &block), "of the nearest node");
+    p = record_libgomp(page, 64, 0, 1);
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "a page of another mapping");
+    p     = record_libgomp(page + 256, 64, 0, 1);
     p[-2] = MSP_OMP_GNU_PINNED;
     cr_expect(msp_omp_block_is_libgomp(p, &block), "the predefined one");
     p[-4] = 0;
