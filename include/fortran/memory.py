@@ -39,7 +39,7 @@ module procedure memspan_string_at, memspan_string_in
 end interface
 private :: c_strlen, memspan_string_at, memspan_string_in, memspan_block, memspan_status_of
 private :: memspan_fortran_compiled_c, memspan_fortran_place_c, memspan_fortran_placed_c
-private :: memspan_place_tried"""
+private :: memspan_place_tried, memspan_stop"""
 
 HELPERS = """
 ! The text at a C string; "" where there is none.
@@ -101,6 +101,14 @@ call c_f_pointer(memspan_error_last(), error)
 status = error%status
 end function
 
+! A failure of a call without stat= ends the program, as one of a deallocate statement does.
+subroutine memspan_stop(call)
+use, intrinsic :: iso_fortran_env, only: error_unit
+character(len=*), intent(in) :: call
+write(error_unit, "(3a)") call, ": ", memspan_string(memspan_error_text())
+error stop 1
+end subroutine
+
 ! MEMSPAN_OK, or the reason why allocate has no memory of an allocator: a variable of our own is
 ! placed and allocated. Without stat=, as that allocate statement is always a call of the runtime.
 function memspan_place_tried(allocator) result(status)
@@ -147,6 +155,7 @@ status = MEMSPAN_OK
 if (associated(x)) status = memspan_free(c_loc(x))
 if (status == MEMSPAN_OK) nullify(x)
 if (present(stat)) stat = status
+if (status /= MEMSPAN_OK .and. .not. present(stat)) call memspan_stop("memspan_deallocate")
 end subroutine"""
 
 # C takes the address of the descriptor of any type and rank; interfaces of one name that differ are
