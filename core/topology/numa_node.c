@@ -24,7 +24,9 @@ memspan_status_t memspan_numa_node_describe(int index, memspan_numa_node_info_t 
     if ((info_p == NULL) || (index < 0) || (index >= msp_numa_node_count())) {
         return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or info_p is NULL", index);
     }
-    info            = *msp_numa_node(index);
-    info.free_bytes = msp_numa_node_free(info.os_index); /* now, not when it was read */
+    info = *msp_numa_node(index);
+    if (info.free_bytes != MEMSPAN_UNKNOWN) { /* of this machine: now, not when it was read */
+        info.free_bytes = msp_numa_node_free(info.os_index);
+    }
     return msp_struct_write(info_p, &info, sizeof(info));
 }
