@@ -63,6 +63,8 @@ def numbers(allocator):
         refused(ValueError, lambda: memspan.Device(device))
         refused(ValueError, lambda: block.reach(device))
         refused(ValueError, lambda: Queue(device))
+    for kind in (-1, 6, 2**31, "device"):
+        refused(ValueError, lambda: memspan.Device(HOST).why(kind))
     for byte in (256, -1):
         refused(ValueError, lambda: block.fill(byte))
     refused(ValueError, lambda: memspan.copy(block, block, 2**64 + 4))

@@ -38,7 +38,7 @@ class Device:
 
     def why(self, kind):
         """What provides a kind of memory here, or why nothing does."""
-        return self.describe().kind_note[kind]
+        return self.describe().kind_note[Kind(kind)]
 
     def reach(self, kind, home=None):
         """How this device reaches memory of a kind that is at home on another, or on itself."""
