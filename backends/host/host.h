@@ -36,6 +36,9 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
 /* Bytes of address space that are a block's: itself, and its reserve for growth. */
 size_t host_block_mapped(const memspan_block_t *block);
 
+/* Which limit may have refused a mapping with that error. */
+const char *host_limits_hint(int error);
+
 /* pages.c: address ranges. Size of a huge page that MAP_HUGETLB gives by itself. */
 #define HOST_HUGE_PAGE_BYTES ((size_t)2 << 20)
 

@@ -63,14 +63,21 @@ static memspan_status_t refuse_huge(const struct host *host, size_t size_bytes,
         page, (unsigned long long)total, (unsigned long long)available);
 }
 
+const char *host_limits_hint(int error)
+{
+    return (error == EAGAIN)
+               ? "after mlockall() every page counts as locked: raise the limit (ulimit -l)"
+               : "limits that count: ulimit -v, vm.overcommit_memory and vm.max_map_count";
+}
+
 static memspan_status_t refuse_plain(const struct host *host, size_t size_bytes, int error)
 {
     char size[32];
 
-    return host->services->fail(
-        MEMSPAN_ERR_NO_MEMORY, "host", "mmap", error, strerrordesc_np(error),
-        "limits that count: ulimit -v, vm.overcommit_memory and vm.max_map_count",
-        "no address range of %s", msp_text_from_size(size, sizeof(size), size_bytes));
+    return host->services->fail(MEMSPAN_ERR_NO_MEMORY, "host", "mmap", error,
+                                strerrordesc_np(error), host_limits_hint(error),
+                                "no address range of %s",
+                                msp_text_from_size(size, sizeof(size), size_bytes));
 }
 
 /* Gives back the parts of a mapping outside [aligned, aligned + size). */

@@ -39,10 +39,10 @@ static memspan_status_t refuse_resize(const struct host *host, size_t size_bytes
 {
     char size[32];
 
-    return host->services->fail(
-        MEMSPAN_ERR_NO_MEMORY, "host", call, error, (error == 0) ? "" : strerrordesc_np(error),
-        "limits that count: ulimit -v, vm.overcommit_memory and vm.max_map_count",
-        "a block cannot get %s", msp_text_from_size(size, sizeof(size), size_bytes));
+    return host->services->fail(MEMSPAN_ERR_NO_MEMORY, "host", call, error,
+                                (error == 0) ? "" : strerrordesc_np(error), host_limits_hint(error),
+                                "a block cannot get %s",
+                                msp_text_from_size(size, sizeof(size), size_bytes));
 }
 
 /* A strict policy on a full node does not fail: the kernel ends the process instead. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -177,6 +178,28 @@ Test(host_backend, pinned_respects_the_limit)
     cr_assert_neq(strstr(info.kind_note[MEMSPAN_KIND_HOST_PINNED], "256 KiB"), NULL);
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
     cr_assert_eq(status_bytes("VmLck"), 0);
+    table->close(state);
+}
+
+/* After mlockall() the limit on locked memory refuses every mapping. */
+Test(host_backend, the_limit_of_mlockall_is_named)
+{
+    struct rlimit limit       = {4 << 20, 4 << 20};
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 64 << 20);
+    memspan_block_t block;
+    void *state;
+
+    cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+    if ((geteuid() == 0) && (setuid(65534) != 0)) {
+        cr_skip("cannot become another user");
+    }
+    state = open_host();
+    cr_assert_eq(mlockall(MCL_FUTURE), 0);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_neq(strstr(memspan_error_text(), "ulimit -l"), NULL, "%s", memspan_error_text());
+    request.size_bytes = 1 << 20;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
     table->close(state);
 }
 
