@@ -97,6 +97,11 @@ static void tell_callers(const struct emu *emu, const void *address, bool shares
     char text[EMU_CALLERS_MAX * 320];
     struct emu_writer w = {text, sizeof(text), 0};
 
+    if ((block != NULL) && shares) {
+        static const char not_its[] = "  call stack  of the first block of its page, which may be "
+                                      "another: MEMSPAN_DEBUG=guard has that of each block\n";
+        say(not_its, sizeof(not_its) - 1);
+    }
     if (block != NULL) {
         emu_write_callers(&w, shares ? "  taken by    " : "  allocated by", block->callers,
                           block->caller_count);

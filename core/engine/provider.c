@@ -502,6 +502,7 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
         atomic_load(&msp_chunk_watcher)->giving_back(chunk);
     }
     msp_density_leave(chunk);
+    msp_chunk_note_gone(chunk);
     /* Out of the map first: the driver may give the same address to another thread at once. */
     msp_map_remove(chunk->address, chunk->size_bytes);
     if (chunk->import_cookies != NULL) {

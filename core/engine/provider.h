@@ -128,6 +128,10 @@ memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);
 
+/* given_back.c: note that a chunk goes; whether one of those that went last was there. */
+void msp_chunk_note_gone(const struct msp_chunk *chunk);
+bool msp_chunk_was_here(const void *address);
+
 /* Give the pages of a part of a chunk back to the system, which must be unused; they are zero when
  * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or
  * have the threads stopped. */

@@ -224,7 +224,8 @@ static memspan_status_t refuse_free(const void *address)
 
     if (chunk == NULL) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in memory of Memspan", address);
-        return msp_error_hint("free it with what allocated it");
+        return msp_error_hint(msp_chunk_was_here(address) ? "it was probably freed before"
+                                                          : "free it with what allocated it");
     }
     if (!msp_store_find(address, &view) || (view.address == address)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/object.h"
+#include "core/engine/provider.h"
 #include "core/omp/openmp.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -367,6 +368,9 @@ bool msp_omp_foreign_free(void *pointer)
     if (routine == 0) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
                       "%p is no live memory of this library or of an OpenMP runtime", pointer);
+        if (msp_chunk_was_here(pointer)) {
+            msp_error_hint("it was probably freed before");
+        }
         return false;
     }
     ((free_fn *)routine)(pointer, allocator);

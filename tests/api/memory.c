@@ -94,6 +94,19 @@ Test(memory, messages_tell_a_double_free_from_an_inner_address)
     cr_expect_str_neq(first, memspan_error_last()->message);
 }
 
+/* Memory that is an allocation of the driver by itself has left the library by then. */
+Test(memory, messages_of_a_double_free_of_large_memory)
+{
+    char on_stack[64];
+    char *block = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, (size_t)200 << 20);
+
+    cr_assert_neq(block, NULL);
+    DONE(memspan_free(block));
+    memspan_trim();
+    REFUSED(memspan_free(block), MEMSPAN_ERR_NOT_FOUND, "probably freed before");
+    REFUSED(memspan_free(on_stack), MEMSPAN_ERR_NOT_FOUND, "free it with what allocated it");
+}
+
 Test(memory, reallocs_that_are_refused)
 {
     char on_stack[64];

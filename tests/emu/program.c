@@ -92,6 +92,23 @@ static __attribute__((noinline)) double read_unwindless(const volatile double *f
     return value;
 }
 
+/* Two blocks of one page: the page was taken for the first. */
+static __attribute__((noinline)) double *take_small(memspan_allocator_h allocator)
+{
+    double *block = memspan_alloc(allocator, 100 * sizeof(double));
+
+    need(block != NULL, "memory");
+    return block;
+}
+
+static void read_second_small(void)
+{
+    memspan_allocator_h allocator = make_allocator(false, MEMSPAN_VALUE_MANAGED);
+
+    (void)take_small(allocator);
+    printf("%g\n", read_it(take_small(allocator)));
+}
+
 static void read_device_unwinder_faults(void)
 {
     printf("%g\n", read_unwindless(take(false)));
@@ -522,6 +539,7 @@ static const struct mode {
     bool right;
 } modes[] = {
     {"read_device", read_device, false},
+    {"read_second_small", read_second_small, false},
     {"read_device_unwinder_faults", read_device_unwinder_faults, false},
     {"write_device", write_device, false},
     {"copy_device", copy_device, false},

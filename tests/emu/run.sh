@@ -61,6 +61,8 @@ in_one_write() {
     esac
 }
 in_one_write 'allocated by take+'
+# The page's stack is not taken for the block's.
+stopped read_second_small 'allocation  800 bytes' 'of the first block of its page, which may be another'
 # What is known stays said when the unwinder faults.
 stopped read_device_unwinder_faults 'the host read device memory' 'read_unwindless+' 'allocated by main+'
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
