@@ -53,6 +53,7 @@ done
 TEXT
 fake apt-get <<'TEXT'
 case " $* " in
+*' -s '*) case " $* " in *' clang-22 '*) exit 0 ;; *) exit 100 ;; esac ;; # as on sid
 *' --assume-no '*)
     printf 'The following packages will be upgraded:\n  libc6 libc-bin\n2 upgraded, 3 newly installed, 0 to remove\n'
     printf 'Need to get 12.5 MB/20 MB of archives.\nAfter this operation, 45 MB of additional disk space will be used.\n'
@@ -104,6 +105,7 @@ printf '%s\n' abigail-tools >"$fakes/refused"
 installed
 bootstrap 0 deps
 says 'refused, optional for tests: abigail-tools \(Unable to locate package abigail-tools\)'
+grep -qx libomp-22-dev "$fakes/installed" || complain 'a version of LLVM that cannot be installed is asked for'
 grep -qx valgrind "$fakes/installed" || complain 'a refused package costs the others'
 
 printf '%s\n' libjansson-dev >"$fakes/refused"
