@@ -116,13 +116,14 @@ static bool is_glibc_block(uintptr_t raw, size_t least, size_t most)
 }
 
 /* Can a malloc block of at least @p least bytes, and at most @p most, be at @p raw? Another malloc
- * keeps its records elsewhere; then the last byte must at least be readable. */
+ * keeps its records elsewhere; then both ends must at least be readable. */
 static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
 {
     if (raw % (2 * sizeof(void *)) != 0) {
         return false;
     }
-    return malloc_is_glibc() ? is_glibc_block(raw, least, most) : is_readable(raw + least - 1);
+    return malloc_is_glibc() ? is_glibc_block(raw, least, most)
+                             : is_readable(raw) && is_readable(raw + least - 1);
 }
 
 /* Does libgomp's allocator take its memory from mmap()? Where it locks memory, and where its
