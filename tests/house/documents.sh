@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The documents agree with the tree: every link inside it leads somewhere, each top folder's README names
-# what is in it, every environment variable has its place in memspan-environment(7) with the value it has
-# when unset, every public call and every member of a backend's table is in a manual page, and manual pages
-# are well-formed.
+# The documents agree with the tree: every link inside it leads somewhere, each top folder's README names what is in it,
+# every environment variable has its place in memspan-environment(7) with the value it has when unset, every public call
+# and every member of a backend's table is in a manual page, and manual pages are well-formed.
 set -eu
 cd "$(dirname "$0")/../.."
 bad=0
@@ -25,8 +24,8 @@ for document in $(documents); do
 done
 
 # A README in each folder at the top names what is in it: folders, and files but for headers of a file that is named.
-for room in *; do
-    [ -d "$room" ] || continue
+for room in */; do
+    room=${room%/}
     case $room in build | dist) continue ;; esac
     [ -e "$room/README.md" ] || { complain "$room has no README.md"; continue; }
     for entry in "$room"/*; do
@@ -39,8 +38,7 @@ for room in *; do
     done
 done
 
-# README.md is for a reader who has a minute.
-[ "$(wc -w <README.md)" -le 1400 ] || complain 'README.md has more than 1400 words'
+[ "$(wc -w <README.md)" -le 1400 ] || complain 'README.md has more than 1400 words: it is for a reader who has a minute'
 
 # Rows X(SYMBOL, VARIABLE, ALIAS, FORM, form, FALLBACK ...) of a table, however they are wrapped: VARIABLE FALLBACK.
 rows() {
@@ -127,6 +125,11 @@ for header in include/memspan/*.h; do
         sed -nE 's/.*[ *](memspan_[a-z_0-9]+)\($/\1/p'); do
         grep -qE "\b$call\b" include/man/*.[37] || complain "$header: $call is in no manual page"
     done
+done
+
+# So is a predefined handle of other implementations, and ours; LLVM's are Intel's with llvm_ in front.
+for handle in $(sed -nE 's/^#define (omp(_target|x_gnu|_shmem)_[a-z_]*mem_(space|alloc)) .*/\1/p' include/memspan/omp.h); do
+    grep -qE "\b$handle\b" include/man/*.[37] || complain "omp.h: $handle is in no manual page"
 done
 
 # A function of a backend's table is documented when it heads an entry.
