@@ -2,7 +2,7 @@
 # Fabrics: what an OpenSHMEM test runs over besides this host's shared memory, as NAME-FABRIC-nPES-hPES_OF_A_HOST.
 #
 #   ucx-sm ucx-tcp       the plug-in for UCX, over its shared memory and over TCP
-#   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp;ofi_rxm
+#   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp (tcp;ofi_rxm with libfabric 1)
 #   tcp                  the plug-in for the kernel's TCP
 #   judge judge-ordered  the same and others behind a driver that is as late, full and unordered as the contract of
 #   judge-ucx judge-ofi  drivers allows, or, by its seed, as OpenSHMEM allows (network/judge_driver.c)
