@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "core/engine/density.h"
+#include "core/engine/leak_roots.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"
 #include "core/engine/watch_flag.h"
@@ -204,6 +205,7 @@ static struct msp_chunk *take_record(void)
     if (chunk == NULL) {
         chunk =
             aligned_alloc(MSP_CACHE_LINE_BYTES, msp_round_up(sizeof(*chunk), MSP_CACHE_LINE_BYTES));
+        msp_leak_ignore(chunk); /* the map alone may lead to it */
     }
     if (chunk != NULL) {
         memset(chunk, 0, sizeof(*chunk));
@@ -435,6 +437,7 @@ static memspan_status_t take_memory(struct msp_chunk *chunk, memspan_request_t *
                                d->table->name, (void *)chunk->address);
         goto err_release;
     }
+    msp_leak_root_add(chunk->address, chunk->size_bytes);
     return MEMSPAN_OK;
 
 err_release:
@@ -505,6 +508,7 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
     msp_chunk_note_gone(chunk);
     /* Out of the map first: the driver may give the same address to another thread at once. */
     msp_map_remove(chunk->address, chunk->size_bytes);
+    msp_leak_root_drop(chunk->address, chunk->size_bytes);
     if (chunk->import_cookies != NULL) {
         release_imports(chunk, p->spec.importer_count);
     }
@@ -553,6 +557,10 @@ static int accept_range(void *context, void *address, size_t size_bytes)
         msp_map_remove(r->old->address, r->old->size_bytes);
         r->accepted = true;
     }
+    if (r->accepted) {
+        msp_leak_root_drop(r->old->address, r->old->size_bytes);
+        msp_leak_root_add(address, size_bytes);
+    }
     return r->accepted ? 1 : 0;
 }
 
@@ -568,6 +576,8 @@ static void take_back_range(const struct resized *r)
         msp_map_remove(r->chunk->address, r->chunk->size_bytes);
         msp_map_insert(r->old->address, r->old->size_bytes, entry);
     }
+    msp_leak_root_drop(r->chunk->address, r->chunk->size_bytes);
+    msp_leak_root_add(r->old->address, r->old->size_bytes);
 }
 
 bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_bytes,
