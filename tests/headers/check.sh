@@ -45,10 +45,20 @@ compile() {
 }
 
 # wrap COMPILER FLAGS...: all headers inside of extern "C", where C++ programs put them; parts of
-# <shmem.h>, some of which are C's alone, come by that.
+# <shmem.h>, some of which are C's alone, come by that. The compiler's <omp.h> has a template, as GCC
+# 16's does.
 wrap() {
     compiler=$1
     shift
+    mkdir -p "$scratch/newer"
+    cat >"$scratch/newer/omp.h" <<'H'
+#if __has_include_next(<omp.h>)
+#include_next <omp.h>
+#endif
+#ifdef __cplusplus
+template <typename T> struct wrapped_template;
+#endif
+H
     for file in "$include"/*/*.h "$include"/*.h; do
         case $file in
         "$include"/shmem/*) continue ;;
@@ -56,7 +66,7 @@ wrap() {
         [ ! -f "$file" ] || printf 'extern "C" {\n#include <%s>\n}\n' "${file#"$include"/}"
     done >"$scratch/wrapped.cpp"
     # shellcheck disable=SC2086 # a list of flags
-    if ! "$compiler" $warnings "$@" -I"$include" -isystem "$others" "$scratch/wrapped.cpp"; then
+    if ! "$compiler" $warnings "$@" -I"$include" -isystem "$scratch/newer" -isystem "$others" "$scratch/wrapped.cpp"; then
         echo "headers do not compile inside of extern \"C\": $compiler $*" >&2
         bad=1
     fi
