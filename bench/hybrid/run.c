@@ -249,20 +249,8 @@ static void add_lines(struct bench_run *run)
     }
 }
 
-/* Rows that are computed need those from which they are. */
-static void add_sources(struct bench_run *run)
-{
-    if ((run->rows & (1u << HYBRID_RATE)) != 0) {
-        run->rows |= 1u << HYBRID_RANDOM;
-    }
-    if ((run->rows & (1u << HYBRID_EFFICIENCY)) != 0) {
-        run->rows |= (1u << HYBRID_FFT) | (1u << HYBRID_MATRIX) | (1u << HYBRID_HEAT);
-    }
-}
-
 void hybrid_measure(struct bench_run *run)
 {
-    add_sources(run);
     for (size_t i = 0; i < run->rounds * APP_COUNT; i++) {
         for (size_t p = 0; p < run->suite->placement_count; p++) {
             measure_app(run, i / APP_COUNT, (enum hybrid_placement)p, &apps[i % APP_COUNT]);

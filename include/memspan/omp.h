@@ -34,12 +34,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* GCC 16's has templates, also where a program includes this inside of extern "C". */
+#ifdef __cplusplus
+extern "C++" {
+#endif
 #if defined(__has_include)
 #if __has_include(<omp.h>)
 #include <omp.h>
 #endif
 #else
 #include <omp.h>
+#endif
+#ifdef __cplusplus
+}
 #endif
 
 #if !defined(MEMSPAN_OMP_HEADER_HAS_SPACES)
