@@ -139,36 +139,49 @@ extern "C++" {
                            (shmem_team_t team, TYPE * dest, const TYPE *source, ptrdiff_t dst,     \
                             ptrdiff_t sst, size_t nelems),                                         \
                            team, dest, source, dst, sst, nelems)
+/* The words may be volatile, as with the C11 macros: programs of the time of 1.3. */
+#define MEMSPAN_SHMEM_OVERLOAD_VALUE(RESULT, NAME, TYPE, OP)                                       \
+    MEMSPAN_SHMEM_OVERLOAD(RESULT, OP, NAME##_##OP, (TYPE * ivar, int cmp, TYPE cmp_value), ivar,  \
+                           cmp, cmp_value)                                                         \
+    MEMSPAN_SHMEM_OVERLOAD_VOLATILE(RESULT, NAME, TYPE, OP)
+#define MEMSPAN_SHMEM_OVERLOAD_VOLATILE(RESULT, NAME, TYPE, OP)                                    \
+    MEMSPAN_SHMEM_OVERLOAD(RESULT, OP, NAME##_##OP,                                                \
+                           (volatile TYPE * ivar, int cmp, TYPE cmp_value),                        \
+                           const_cast<TYPE *>(ivar), cmp, cmp_value)
 #define MEMSPAN_SHMEM_OVERLOAD_WAIT(NAME, TYPE, OP)                                                \
-    MEMSPAN_SHMEM_OVERLOAD(void, OP, NAME##_##OP, (TYPE * ivar, int cmp, TYPE cmp_value), ivar,    \
-                           cmp, cmp_value)
+    MEMSPAN_SHMEM_OVERLOAD_VALUE(void, NAME, TYPE, OP)
 #define MEMSPAN_SHMEM_OVERLOAD_TEST(NAME, TYPE, OP)                                                \
-    MEMSPAN_SHMEM_OVERLOAD(int, OP, NAME##_##OP, (TYPE * ivar, int cmp, TYPE cmp_value), ivar,     \
-                           cmp, cmp_value)
-#define MEMSPAN_SHMEM_OVERLOAD_MULTIPLE(RESULT, NAME, TYPE, OP)                                    \
+    MEMSPAN_SHMEM_OVERLOAD_VALUE(int, NAME, TYPE, OP)
+#define MEMSPAN_SHMEM_OVERLOAD_MULTIPLE_OF(RESULT, NAME, WORDS, TYPE, OP)                          \
     MEMSPAN_SHMEM_OVERLOAD(                                                                        \
         RESULT, OP, NAME##_##OP,                                                                   \
-        (TYPE * ivars, size_t nelems, const int *status, int cmp, TYPE cmp_value), ivars, nelems,  \
-        status, cmp, cmp_value)                                                                    \
+        (WORDS * ivars, size_t nelems, const int *status, int cmp, TYPE cmp_value),                \
+        const_cast<TYPE *>(ivars), nelems, status, cmp, cmp_value)                                 \
     MEMSPAN_SHMEM_OVERLOAD(                                                                        \
         RESULT, OP##_vector, NAME##_##OP##_vector,                                                 \
-        (TYPE * ivars, size_t nelems, const int *status, int cmp, const TYPE *cmp_values), ivars,  \
-        nelems, status, cmp, cmp_values)
+        (WORDS * ivars, size_t nelems, const int *status, int cmp, const TYPE *cmp_values),        \
+        const_cast<TYPE *>(ivars), nelems, status, cmp, cmp_values)
+#define MEMSPAN_SHMEM_OVERLOAD_MULTIPLE(RESULT, NAME, TYPE, OP)                                    \
+    MEMSPAN_SHMEM_OVERLOAD_MULTIPLE_OF(RESULT, NAME, TYPE, TYPE, OP)                               \
+    MEMSPAN_SHMEM_OVERLOAD_MULTIPLE_OF(RESULT, NAME, volatile TYPE, TYPE, OP)
 #define MEMSPAN_SHMEM_OVERLOAD_WAIT_ALL(NAME, TYPE, OP)                                            \
     MEMSPAN_SHMEM_OVERLOAD_MULTIPLE(void, NAME, TYPE, OP)
 #define MEMSPAN_SHMEM_OVERLOAD_TEST_ALL(NAME, TYPE, OP)                                            \
     MEMSPAN_SHMEM_OVERLOAD_MULTIPLE(int, NAME, TYPE, OP)
 #define MEMSPAN_SHMEM_OVERLOAD_ANY(NAME, TYPE, OP)                                                 \
     MEMSPAN_SHMEM_OVERLOAD_MULTIPLE(size_t, NAME, TYPE, OP)
-#define MEMSPAN_SHMEM_OVERLOAD_SOME(NAME, TYPE, OP)                                                \
+#define MEMSPAN_SHMEM_OVERLOAD_SOME_OF(NAME, WORDS, TYPE, OP)                                      \
     MEMSPAN_SHMEM_OVERLOAD(size_t, OP, NAME##_##OP,                                                \
-                           (TYPE * ivars, size_t nelems, size_t * indices, const int *status,      \
+                           (WORDS * ivars, size_t nelems, size_t * indices, const int *status,     \
                             int cmp, TYPE cmp_value),                                              \
-                           ivars, nelems, indices, status, cmp, cmp_value)                         \
+                           const_cast<TYPE *>(ivars), nelems, indices, status, cmp, cmp_value)     \
     MEMSPAN_SHMEM_OVERLOAD(size_t, OP##_vector, NAME##_##OP##_vector,                              \
-                           (TYPE * ivars, size_t nelems, size_t * indices, const int *status,      \
+                           (WORDS * ivars, size_t nelems, size_t * indices, const int *status,     \
                             int cmp, const TYPE *cmp_values),                                      \
-                           ivars, nelems, indices, status, cmp, cmp_values)
+                           const_cast<TYPE *>(ivars), nelems, indices, status, cmp, cmp_values)
+#define MEMSPAN_SHMEM_OVERLOAD_SOME(NAME, TYPE, OP)                                                \
+    MEMSPAN_SHMEM_OVERLOAD_SOME_OF(NAME, TYPE, TYPE, OP)                                           \
+    MEMSPAN_SHMEM_OVERLOAD_SOME_OF(NAME, volatile TYPE, TYPE, OP)
 
 MEMSPAN_SHMEM_RMA_BASE(MEMSPAN_SHMEM_OVERLOAD_COPY, put)
 MEMSPAN_SHMEM_RMA_BASE(MEMSPAN_SHMEM_OVERLOAD_COPY, get)
@@ -222,6 +235,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_BASE(MEMSPAN_SHMEM_OVERLOAD_COLLECTIVE, sum_inscan)
 MEMSPAN_SHMEM_REDUCE_SUM_BASE(MEMSPAN_SHMEM_OVERLOAD_COLLECTIVE, sum_exscan)
 
 /* Of long, the routine itself has that name. */
+MEMSPAN_SHMEM_OVERLOAD_VOLATILE(void, long, long, wait_until)
 MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_OVERLOAD_WAIT, wait_until)
 MEMSPAN_SHMEM_OVERLOAD_WAIT(int, int, wait_until)
 MEMSPAN_SHMEM_OVERLOAD_WAIT(longlong, long long, wait_until)

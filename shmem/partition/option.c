@@ -91,6 +91,9 @@ static memspan_status_t refuse_piece(const struct piece *piece, const char *what
 }
 
 /* How a piece matches a name and the letters that are reserved for it. */
+/* A heap is divided into units of 256 bytes: it has at least what was asked for. */
+enum { UNIT_BYTES = 256 };
+
 enum match { NO_MATCH, BEGINS, IS_NAME };
 
 static enum match match_name(const char *name, const char *letters, const struct piece *piece)
@@ -537,6 +540,12 @@ memspan_status_t msp_partition_requests_complete(const struct msp_partition_rule
     return check_named("SHMEMX_DEFAULT_PARTITION", requests->default_id, requests);
 }
 
+uint64_t msp_partition_size(uint64_t size_bytes)
+{
+    return (size_bytes > UINT64_MAX - UNIT_BYTES) ? size_bytes
+                                                  : msp_round_up(size_bytes, UNIT_BYTES);
+}
+
 memspan_status_t msp_partition_requests_get(struct msp_partition_requests *requests_p)
 {
     uint64_t most                    = msp_shmem_option_number(MEMSPAN_SHMEM_MAX_PARTITIONS);
@@ -548,6 +557,7 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
         .default_id           = -1,
         .is_strict            = msp_shmem_option_is_on(MEMSPAN_SHMEM_STRICT_PARTITIONS)};
     memspan_status_t status;
+    int i;
 
     if ((most == 0) || (most > SHMEM_MAX_PARTITIONS)) {
         memspan_error(MEMSPAN_ERR_CONFIG, "%s=%llu is out of range",
@@ -571,6 +581,9 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
         status =
             check_named("SHMEMX_LIBOMP_PARTITION",
                         (int)msp_shmem_option_number(MEMSPAN_SHMEM_LIBOMP_PARTITION), requests_p);
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < requests_p->count); i++) {
+        requests_p->request[i].size_bytes = msp_partition_size(requests_p->request[i].size_bytes);
     }
     return status;
 }

@@ -67,6 +67,9 @@ memspan_status_t msp_partition_requests_read(msp_partition_next_t *next, int max
 memspan_status_t msp_partition_requests_complete(const struct msp_partition_rules *rules,
                                                  struct msp_partition_requests *requests);
 
+/* What a heap has that was asked for with so many bytes: whole units. */
+uint64_t msp_partition_size(uint64_t size_bytes);
+
 /* Both, from the environment and the options that have been read. */
 memspan_status_t msp_partition_requests_get(struct msp_partition_requests *requests_p);
 

@@ -372,7 +372,7 @@ static memspan_status_t request_of(const shmemx_space_config_t *config,
                                    struct msp_partition_request *request)
 {
     *request = (struct msp_partition_request){
-        .size_bytes      = config->size,
+        .size_bytes      = msp_partition_size(config->size),
         .page_size_bytes = config->pgsize,
         .kind            = config->kind,
         .policy          = config->policy,

@@ -301,8 +301,25 @@ LOCAL(CALLER)
 OLD(CALLER)
 #endif
 
-/* Types that are other types by another name, arrays, volatile words, and names that are routines
- * themselves. */
+#ifdef __cplusplus /* volatile words, of which the macros of C warn */
+static void call_volatile(void)
+{
+    static volatile long flag;
+    static volatile int flags[2];
+    size_t indices[2];
+
+    (void)shmem_test(&flag, SHMEM_CMP_EQ, 0);
+    expect("shmem_long_test");
+    shmem_wait_until(flags, SHMEM_CMP_EQ, 0);
+    expect("shmem_int_wait_until");
+    (void)shmem_test_any(flags, 2, NULL, SHMEM_CMP_EQ, 0);
+    expect("shmem_int_test_any");
+    (void)shmem_wait_until_some(flags, 2, indices, NULL, SHMEM_CMP_EQ, 0);
+    expect("shmem_int_wait_until_some");
+}
+#endif
+
+/* Types that are other types by another name, arrays, and names that are routines themselves. */
 static void call_others(void)
 {
     static int64_t wide;
@@ -344,6 +361,9 @@ int main(void)
     LOCAL(CALL_IT)
 #ifndef __cplusplus
     OLD(CALL_IT)
+#endif
+#ifdef __cplusplus
+    call_volatile();
 #endif
     call_others();
     return (wrong == 0) ? 0 : 1;
