@@ -45,6 +45,9 @@ def _text(value):
 
 def checked(kind, value):
     """A value for ctypes, where the type is declared. A buffer of Python is no address of C."""
+    if type(value) is int and kind in _LIMITS:  # the usual case, first
+        least, most = _LIMITS[kind]
+        return value if least <= value <= most else number(kind, value)
     if value is None or isinstance(value, kind):
         return value
     if kind is ctypes.c_char_p:

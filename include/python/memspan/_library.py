@@ -130,7 +130,8 @@ def address_or_error(address):
 
 def handle_of(value, name):
     """The handle of an object of a class of this module, by the name of the class."""
-    if name not in (kind.__name__ for kind in type(value).__mro__):
+    kind = type(value)
+    if kind.__name__ != name and name not in (base.__name__ for base in kind.__mro__):
         raise TypeError(f"a memspan.{name} is needed, not {value!r}")
     return value.handle
 
