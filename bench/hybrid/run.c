@@ -249,8 +249,22 @@ static void add_lines(struct bench_run *run)
     }
 }
 
+/* A row that is computed needs those from which it is: with none of them chosen, all. */
+static void add_sources(struct bench_run *run)
+{
+    const unsigned scaled = (1u << HYBRID_FFT) | (1u << HYBRID_MATRIX) | (1u << HYBRID_HEAT);
+
+    if ((run->rows & (1u << HYBRID_RATE)) != 0) {
+        run->rows |= 1u << HYBRID_RANDOM;
+    }
+    if (((run->rows & (1u << HYBRID_EFFICIENCY)) != 0) && ((run->rows & scaled) == 0)) {
+        run->rows |= scaled;
+    }
+}
+
 void hybrid_measure(struct bench_run *run)
 {
+    add_sources(run);
     for (size_t i = 0; i < run->rounds * APP_COUNT; i++) {
         for (size_t p = 0; p < run->suite->placement_count; p++) {
             measure_app(run, i / APP_COUNT, (enum hybrid_placement)p, &apps[i % APP_COUNT]);

@@ -72,6 +72,11 @@ done
 has figure-fft.svg '>fft, 2 PEs<'
 has figure-fft.svg 'higher is better'
 
+# A row that is computed has those from which it is.
+expect 0 --workers "$folder" --rounds 1 --rows rate --peers extended
+has out '^rate: '
+has out '^weak, 2 PEs  M/s  *[0-9]'
+
 expect 1 --workers "$folder" --rounds 1 --rows heat --peers extended
 has out 'extended, heat: FAILED: 1 PEs: .*heat is broken'
 expect 1 --workers "$folder/none" --rounds 1 --rows put --peers extended
