@@ -57,9 +57,10 @@ static atomic_bool is_open; /* a job is on, and the server is there */
 enum { COLLECT_MAX = 128 };
 
 enum {
-    WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
-    PROBE_S  = 2,   /* for keys that PMIx should return at once */
-    ABORT_S  = 5,   /* of a launcher that is to end the job */
+    WATCH_MS      = 125,  /* in a barrier, between two looks at the other PEs */
+    PROBE_S       = 2,    /* for keys that PMIx should return at once */
+    ABORT_S       = 5,    /* of a launcher that is to end the job */
+    VERSION_BYTES = 8192, /* of MPI libraries: MPICH's is the longest */
 };
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
@@ -253,6 +254,36 @@ static void disconnect(void)
     }
 }
 
+/* Open MPI from 5 on takes its own name from PMIx_Init() only where no other library of the process
+ * has called it: MPI_Init() ends the job then ("local rank: Not found"). Both calls are allowed
+ * before MPI_Init(). */
+static void warn_of_open_mpi(void)
+{
+    static int is_said;
+    int (*is_initialized)(int *)       = NULL;
+    int (*get_version)(char *, int *)  = NULL;
+    static char version[VERSION_BYTES] = "";
+    void *found[]                      = {dlsym(RTLD_DEFAULT, "MPI_Initialized"),
+                                          dlsym(RTLD_DEFAULT, "MPI_Get_library_version")};
+    int is_on                          = 1;
+    int length                         = 0;
+    int major                          = 0;
+
+    if (found[0] == NULL || found[1] == NULL) {
+        return;
+    }
+    memcpy(&is_initialized, &found[0], sizeof(is_initialized));
+    memcpy(&get_version, &found[1], sizeof(get_version));
+    if (is_initialized(&is_on) == 0 && !is_on && get_version(version, &length) == 0 &&
+        sscanf(version, "Open MPI v%d", &major) == 1 && major >= 5 && self.rank == 0) {
+        msp_warn_once(
+            &is_said,
+            "Open MPI %d does not start after another library has connected to PMIx: call "
+            "MPI_Init() before shmem_init(), or start this program by oshrun",
+            major);
+    }
+}
+
 /* Once: a server takes a PE that leaves for one that is missing in the barriers of others, and
  * those of a process's next job may be in one already. */
 static memspan_status_t connect_server(void)
@@ -274,6 +305,7 @@ static memspan_status_t connect_server(void)
             "no PMIx server answers (PMIx_Init: %s)", pmix.PMIx_Error_string(rc));
     }
     connected = getpid();
+    warn_of_open_mpi();
     watch_server();
     return MEMSPAN_OK;
 }
