@@ -22,7 +22,7 @@ done
 
 # What a driver needs: bytes at start, of a peer, of a queue; sockets of a queue.
 case $driver in
-ucx) limits='start=4e6 peer=32e3 queue=2e6 sockets=6' ;;
+ucx) limits='start=6e6 peer=240e3 queue=3.5e6 sockets=6' ;; # 1.13: 1.2e6, 13e3, 0.5e6; 1.23: 4.9e6, 0.2e6, 3e6
 ofi) limits='start=16e6 peer=64e3 queue=12e6 sockets=12' ;;
 tcp) limits='start=4e6 peer=48e3 queue=1e6 sockets=6' ;;
 esac
