@@ -32,9 +32,13 @@ calls_no_library() {
     shift 2
     if ! code=$("$clang" -O1 -Wall -Wextra -Werror -Wno-openmp-mapping -fopenmp "$@" \
         --offload-device-only -D_GNU_SOURCE -I"$source" -I"$source/include" -S -emit-llvm \
-        "$regions" -o -); then
-        echo "$name: not compiled"
-        failed=1
+        "$regions" -o - 2>&1); then
+        echo "$code"
+        case $code in
+        # Glibc 2.41's <stdlib.h> alone is refused by Clang 19 for NVIDIA's processors.
+        *bits/floatn.h*__TC__*) echo "$name: not compiled, this clang lacks a type of the system's headers" ;;
+        *) echo "$name: not compiled" && failed=1 ;;
+        esac
     elif echo "$code" | grep '^declare .*@shmem' || ! echo "$code" | grep -q '^define '; then
         echo "$name: the device calls the library"
         failed=1
