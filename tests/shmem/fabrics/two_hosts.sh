@@ -18,7 +18,10 @@
 set -eu
 
 self=$(readlink -f "$0")
-launcher=${TWO_HOSTS_LAUNCHER:-mpirun}
+launcher=${TWO_HOSTS_LAUNCHER:-mpirun} map=${TWO_HOSTS_MAP:-node}
+case $launcher:$(mpirun --version 2>/dev/null | head -n 1) in
+mpirun:*'Open MPI) '[5-9]*) launcher=prterun ;;
+esac
 
 skip() {
     echo "skipped: $*"
@@ -103,6 +106,7 @@ be_host_a() {
     prterun)
         TWO_HOSTS_MPIRUN="prterun --allow-run-as-root --bind-to none --prtemca plm_ssh_agent $scratch/rsh \
 --prtemca prte_if_include veth0 --prtemca prte_tmpdir_base $scratch"
+        map=$map:OVERSUBSCRIBE # it takes its processors for the slots of its own host
         ;;
     esac
     export TWO_HOSTS_RSH TWO_HOSTS_MPIRUN
@@ -110,9 +114,10 @@ be_host_a() {
         pes=$1
         shift
         per_host=$(((pes + 1) / 2))
+        [ "$map" != slot:OVERSUBSCRIBE ] || map=ppr:$per_host:node:OVERSUBSCRIBE
         # shellcheck disable=SC2086 # a command with arguments
         set -- $TWO_HOSTS_MPIRUN --host 10.9.0.1:$per_host,10.9.0.2:$per_host -n "$pes" \
-            --map-by "${TWO_HOSTS_MAP:-node}" "$@"
+            --map-by "$map" "$@"
     fi
     # A process with number 1 has no signals but those that it asks for.
     trap 'exit 130' INT TERM HUP
