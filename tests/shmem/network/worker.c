@@ -67,6 +67,11 @@ memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *),
     return (pthread_create(thread_p, NULL, run, NULL) == 0) ? MEMSPAN_OK : MEMSPAN_ERR_LIMIT;
 }
 
+int msp_call_handler_count(void)
+{
+    return 1; /* a thread looks for calls */
+}
+
 /* Payloads are numbered. */
 size_t msp_call_execute(int pe, const char *at, size_t bytes)
 {
