@@ -34,12 +34,13 @@ static uint64_t positive(_Atomic int64_t *counter)
 static void add_account(memspan_allocator_stats_t *sum, struct msp_account *account)
 {
     uint64_t bytes     = positive(&account->live_bytes);
+    uint64_t peak      = positive(&account->peak_bytes); /* up to the last return */
     uint64_t live      = positive(&account->live_count);
     uint64_t allocated = atomic_load_explicit(&account->allocated_count, memory_order_relaxed);
 
     sum->live_bytes += bytes;
     sum->live_count += live;
-    sum->peak_bytes += positive(&account->peak_bytes);
+    sum->peak_bytes += (peak > bytes) ? peak : bytes;
     sum->charged_bytes += bytes + live * MSP_CHARGE_OVERHEAD_BYTES;
     sum->allocated_count += allocated;
     sum->freed_count += (allocated > live) ? allocated - live : 0;

@@ -109,8 +109,11 @@ static inline void msp_account_uncharge(struct msp_account *account, uint64_t by
 /* Of an account that is as new: the bytes that may be lent to its first heap, which are charged. */
 uint64_t msp_account_lend_first(struct msp_account *account);
 
-/* Add to the published counters. @p above_bytes: how much higher than now the live bytes have been.
- */
+/* No peak is to be seen: the bytes may be undone yet, or just were. */
+#define MSP_NO_PEAK (INT64_MIN / 2)
+
+/* Add to the published counters. @p above_bytes: how much higher than now the live bytes have been,
+ * or MSP_NO_PEAK. */
 void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_t live_count,
                          uint64_t allocated_count, int64_t above_bytes);
 

@@ -387,9 +387,10 @@ static bool debit_account(struct msp_account *account, struct msp_thread *t, uin
             msp_thread_release();
         }
     }
-    if (done) {
-        msp_account_publish(account, (int64_t)bytes - blocks * (int)MSP_CHARGE_OVERHEAD_BYTES,
-                            blocks, (uint64_t)blocks, 0);
+    if (done) { /* the peak is seen when the bytes are returned: the driver may refuse them yet */
+        int64_t live = (int64_t)bytes - blocks * (int)MSP_CHARGE_OVERHEAD_BYTES;
+
+        msp_account_publish(account, live, blocks, (uint64_t)blocks, MSP_NO_PEAK);
     }
     return done;
 }
@@ -420,13 +421,16 @@ bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks)
 /* The same for an account that this thread has no heap of. */
 static void credit_account(struct msp_account *account, uint64_t bytes, int freed, int undone)
 {
-    int blocks = freed + undone;
+    int blocks   = freed + undone;
+    int64_t live = (int64_t)bytes - blocks * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
 
     if (msp_account_is_limited(account)) {
         msp_account_uncharge(account, bytes);
     }
-    msp_account_publish(account, blocks * (int64_t)MSP_CHARGE_OVERHEAD_BYTES - (int64_t)bytes,
-                        -blocks, (uint64_t) - (int64_t)undone, 0);
+    msp_account_publish(account, -live, -blocks, (uint64_t) - (int64_t)undone,
+                        (undone != 0) ? MSP_NO_PEAK
+                        : (live > 0)  ? live
+                                      : 0);
     msp_allocator_settle(account->allocator);
 }
 
@@ -439,7 +443,9 @@ void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int
         msp_thread_enter(t);
         heap = msp_heap_find(t, account);
         if (heap != NULL) {
-            msp_heap_note_least(heap);
+            if (undone == 0) { /* what never came to be is no peak */
+                msp_heap_note_least(heap);
+            }
             heap->credit += (int64_t)bytes;
             heap->freed_count += freed;
             heap->allocated_count -= undone;

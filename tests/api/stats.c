@@ -302,6 +302,49 @@ static unsigned long long number(const char *start, const char *name)
     return strtoull(at + strlen(word), NULL, 10);
 }
 
+/* A request that is refused after it was charged has never been live. */
+static void check_refused(memspan_allocator_h a, int blocks)
+{
+    memspan_allocator_stats_t before;
+    memspan_allocator_stats_t after;
+    static void *taken[1000];
+    void *last = NULL;
+    int i;
+
+    for (i = 0; i < blocks; i++) {
+        last     = memspan_alloc(a, 100);
+        taken[i] = last;
+        cr_assert_neq(last, NULL);
+    }
+    before = of_allocator(a);
+    cr_expect_eq(memspan_alloc(a, (size_t)1 << 50), NULL);
+    cr_expect_eq(memspan_realloc(a, last, (size_t)1 << 50), NULL);
+    after = of_allocator(a);
+    cr_expect_eq(after.peak_bytes, before.peak_bytes, "%llu after %d blocks",
+                 (unsigned long long)after.peak_bytes, blocks);
+    cr_expect_eq(after.live_bytes, before.live_bytes);
+    cr_expect_eq(memspan_free(last), MEMSPAN_OK);
+    cr_expect_eq(of_allocator(a).peak_bytes, before.peak_bytes);
+    while (--i > 0) {
+        cr_expect_eq(memspan_free(taken[i - 1]), MEMSPAN_OK);
+    }
+}
+
+Test(stats, refused_requests_are_no_peak)
+{
+    static const int counts[] = {1, 3, 1000};
+    size_t i;
+
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        memspan_allocator_h a = MEMSPAN_ALLOCATOR_NULL;
+
+        cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &a), MEMSPAN_OK);
+        check_refused(a, counts[i]);
+        cr_expect_eq(memspan_allocator_destroy(a), MEMSPAN_OK);
+    }
+    check_refused(MEMSPAN_ALLOCATOR_DEFAULT, 10);
+}
+
 /* A peak that is over before any counter was read, of an allocator that has its first blocks
  * and of one that has served many. */
 Test(stats, a_peak_before_the_first_reading)
