@@ -212,6 +212,12 @@ memspan_status_t msp_control_open(void)
     return MEMSPAN_OK;
 }
 
+void msp_warn_once(int *key, const char *format, ...)
+{
+    (void)key;
+    (void)format;
+}
+
 void msp_fatal(const char *format, ...)
 {
     va_list arguments;
