@@ -4,8 +4,10 @@
 #include "cmd/common/cli.h"
 #include "cmd/common/clock.h"
 #include "cmd/oshrun/oshrun.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <memspan/launch.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -161,7 +163,28 @@ static struct words variables(const struct options *options)
 
 /* ---- launchers ---- */
 
-/* "a:4,b:4" */
+/* Of this host's interfaces. */
+static bool is_own_address(const char *name)
+{
+    struct ifaddrs *all = NULL;
+    struct in_addr wanted;
+    bool found = false;
+    if (inet_pton(AF_INET, name, &wanted) != 1 || getifaddrs(&all) != 0) {
+        return false;
+    }
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
+        struct sockaddr_in address;
+        if (one->ifa_addr != NULL && one->ifa_addr->sa_family == AF_INET) {
+            memcpy(&address, one->ifa_addr, sizeof(address));
+            found = address.sin_addr.s_addr == wanted.s_addr;
+        }
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* "a:4,b:4". PRRTE, which is in Open MPI from 5 on, takes its own host's processors for its slots
+ * where that is named by an address. */
 static void add_host_list(struct words *words, const struct hosts *hosts)
 {
     char *text     = NULL;
@@ -172,7 +195,9 @@ static void add_host_list(struct words *words, const struct hosts *hosts)
         out_of_memory();
     }
     for (size_t i = 0; i < hosts->count; i++, by = ",") {
-        fprintf(list, "%s%s:%d", by, hosts->items[i].name, hosts->items[i].pe_count);
+        const char *name = hosts->items[i].name;
+        fprintf(list, "%s%s:%d", by, is_own_address(name) ? "localhost" : name,
+                hosts->items[i].pe_count);
     }
     fclose(list);
     add(words, text);

@@ -176,6 +176,8 @@ bool server_open(struct server *server, const char *job_id, int pe_count, struct
             kill(pid, SIGKILL);
         }
         server_close(server);
+        free(server->text);
+        server->text = NULL;
         return false;
     }
     fcntl(server->event_fd, F_SETFL, O_NONBLOCK);
