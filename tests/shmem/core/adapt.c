@@ -144,7 +144,7 @@ static void apart(void)
     (void)wait_for_flag(1);
     expect("apart", 1, MANY, ANY);
     expect("apart, a yield that is answered", 100, 1, ANY);
-    expect("apart, the next one", 100, FEW, FEW);
+    expect("apart, the next one", 100, FEW, MANY - 1); /* on a busy machine a turn may be lost */
     expect("apart, one that is not", 1, MANY, ANY);
     expect("apart, a turn is lost", TURN_US, 1, 1);
     expect("apart, soon after it", 1, 0, 0);
