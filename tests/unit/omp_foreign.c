@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 /* Without the C library's words around its blocks. */
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool other_malloc = true;
 #else
 static const bool other_malloc = false;
