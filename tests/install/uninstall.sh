@@ -11,7 +11,7 @@ bad=0
 
 # uninstall ROOT PREFIX: as in an installation with that prefix and DESTDIR.
 uninstall() {
-    sed "s,^$prefix/,$2/," "$build/install_manifest.txt" >"$scratch/manifest"
+    sed "s,^$prefix/,$2/," "$prefix.manifest" >"$scratch/manifest"
     printf %s "$2" >"$scratch/prefix"
     command=$(ninja -C "$build" -t commands uninstall | sed "s,$build/install_manifest.txt,$scratch/manifest,
         s,$build/install_prefix.txt,$scratch/prefix,")

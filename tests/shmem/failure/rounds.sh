@@ -38,7 +38,7 @@ round() {
     cd /mnt || exit 1
     : >out
     # shellcheck disable=SC2086 # commands with arguments
-    $TWO_HOSTS_MPIRUN --host 10.9.0.1:2,10.9.0.2:2 -n 4 --map-by slot -x $limit \
+    $TWO_HOSTS_MPIRUN --host localhost:2,10.9.0.2:2 -n 4 --map-by slot:OVERSUBSCRIBE -x $limit \
         -x MEMSPAN_SHMEM_TRANSPORT "$program" $arguments >out 2>&1 &
     mpirun=$!
     tries=0
