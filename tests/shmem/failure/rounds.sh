@@ -70,7 +70,9 @@ round() {
     kill -9 $mpirun 2>/dev/null && { echo 'the launcher does not end'; cat out; exit 1; }
     status=0
     wait $mpirun || status=$?
-    [ $status -ne 0 ] || { echo 'status 0'; cat out; exit 1; }
+    # PRRTE 3.0 (Debian 13) says that it has lost a daemon, and ends with 0.
+    [ $status -ne 0 ] || { [ "$case_name" = daemon ] && grep -q 'PRTE has lost communication' out; } ||
+        { echo 'status 0'; cat out; exit 1; }
     # Processes of b are seen from here, too.
     tries=0
     left=$(find_left)
