@@ -272,6 +272,14 @@ static void plan(void)
     CHECK(shmemx_device_plan(0, &info) == MEMSPAN_ERR_INVALID, "no struct_size");
 }
 
+/* The device of target regions; -1: the host, which is 0 where the runtime has no devices. */
+static int default_device(void)
+{
+    int number = omp_get_default_device();
+
+    return (number == omp_get_initial_device()) ? -1 : number;
+}
+
 /* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
  * of a GPU. */
 /* operations [by-thread | imported | DEVICE [refused]]. refused: the driver imports a part of the
@@ -281,7 +289,7 @@ int main(int argc, char **argv)
     bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
     bool imported  = (argc > 1) && (strcmp(argv[1], "imported") == 0);
     bool refused   = (argc > 2) && (strcmp(argv[2], "refused") == 0);
-    int number = ((argc > 1) && !by_thread && !imported) ? atoi(argv[1]) : omp_get_default_device();
+    int number     = ((argc > 1) && !by_thread && !imported) ? atoi(argv[1]) : default_device();
     const shmemx_device_view_t *opened = NULL;
     const shmemx_device_view_t *other  = NULL;
 
