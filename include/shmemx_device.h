@@ -32,7 +32,7 @@ typedef struct shmemx_device_place {
     char *to;
     uint64_t where;
     int32_t place;
-    uint32_t has_atomics;
+    uint32_t direct;
 } shmemx_device_place_t;
 
 /* The copy of the PE with that place; NULL: the device does not reach it. */
@@ -69,9 +69,9 @@ SHMEMX_DEVICE_FUNCTION shmemx_device_place_t shmemx_device_resolve(const shmemx_
         uint64_t offset = (uint64_t)(uintptr_t)address - segment->base;
 
         if ((offset < segment->size_bytes) && (size_bytes <= segment->size_bytes - offset)) {
-            place.where       = ((uint64_t)segment->number << 48) | offset;
-            place.place       = ((uint32_t)pe < (uint32_t)view->n_pes) ? places[pe] : -1;
-            place.has_atomics = segment->has_atomics;
+            place.where  = ((uint64_t)segment->number << 48) | offset;
+            place.place  = ((uint32_t)pe < (uint32_t)view->n_pes) ? places[pe] : -1;
+            place.direct = segment->direct;
             if ((pe == view->my_pe) && (segment->reach_own != 0)) {
                 place.to = (char *)(uintptr_t)address;
             } else if ((place.place >= 0) && (pe != view->my_pe)) {
@@ -409,14 +409,7 @@ SHMEMX_DEVICE_FUNCTION void shmemx_device_getmem(const shmemx_device_view_t *vie
 SHMEMX_DEVICE_DEFINE_ATOMIC(uint32_t)
 SHMEMX_DEVICE_DEFINE_ATOMIC(uint64_t)
 
-/* Loads and stores need no atomics between the device and others. */
-SHMEMX_DEVICE_FUNCTION int shmemx_device_updates(uint32_t what)
-{
-    return (what != SHMEMX_DEVICE_FETCH) && (what != SHMEMX_DEVICE_SET) &&
-           (what != SHMEMX_DEVICE_SIGNAL_SET);
-}
-
-/* The old bits, where the operation has SHMEMX_DEVICE_REPLIES or the device maps the word. */
+/* The old bits, where the operation has SHMEMX_DEVICE_REPLIES or the device executes it. */
 SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_atomic(const shmemx_device_view_t *view,
                                                      uint32_t operation, void *dest,
                                                      size_t size_bytes, uint64_t value,
@@ -426,7 +419,7 @@ SHMEMX_DEVICE_FUNCTION uint64_t shmemx_device_atomic(const shmemx_device_view_t 
     uint32_t what               = operation & ~(uint32_t)SHMEMX_DEVICE_REPLIES;
     uint64_t old;
 
-    if ((place.to == NULL) || ((place.has_atomics == 0) && shmemx_device_updates(what))) {
+    if ((place.to == NULL) || (((place.direct >> what) & 1) == 0)) {
         return shmemx_device_ask(view, shmemx_device_own_queue(view), operation, place.where,
                                  size_bytes, value, condition, pe);
     }

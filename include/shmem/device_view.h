@@ -207,7 +207,7 @@ SHMEMX_DEVICE_DEFINE_UPDATES(uint64_t, 64, "l")
 
 /* ---- the view ---- */
 
-#define SHMEMX_DEVICE_VIEW_VERSION 2
+#define SHMEMX_DEVICE_VIEW_VERSION 3
 #define SHMEMX_DEVICE_STEP         4u      /* of tickets */
 #define SHMEMX_DEVICE_PIECE_BYTES  8192u   /* of data of a request */
 #define SHMEMX_DEVICE_RAW          0xffffu /* for a segment: the address itself */
@@ -274,7 +274,7 @@ typedef struct shmemx_device_segment {
     uint64_t addresses_at;
     uint32_t reach_own;    /* the device loads and stores this PE's copy */
     uint32_t reach_others; /* and those of the PEs that have a place */
-    uint32_t has_atomics;  /* the device's operations there are atomic with those of others */
+    uint32_t direct;       /* atomic operations that the device executes, a bit each; others ask */
     uint32_t number;
 } shmemx_device_segment_t;
 

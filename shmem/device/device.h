@@ -28,6 +28,21 @@ struct msp_device_words {
     atomic_uint silent_count; /* in the first slot: views of PEs of this host that do not notify */
 };
 
+/* Atomic operations that a device executes itself, of shmemx_device_segment_t.direct. All updates
+ * of a word need one place that makes them atomic: the processors' memory, or the owner, which
+ * executes those of words that the host cannot touch on a copy, under a lock (own.h). A store
+ * between its load and its store is lost. Signals are atomic with those of the same operator alone,
+ * so a signal that is set stays a store. */
+#define MSP_DEVICE_BIT(operation) (1u << SHMEMX_DEVICE_##operation)
+enum {
+    MSP_DEVICE_DIRECT_COPIES = MSP_DEVICE_BIT(FETCH) | MSP_DEVICE_BIT(SIGNAL_SET),
+    MSP_DEVICE_DIRECT_STORES = MSP_DEVICE_DIRECT_COPIES | MSP_DEVICE_BIT(SET),
+    MSP_DEVICE_DIRECT_ALL    = MSP_DEVICE_DIRECT_STORES | MSP_DEVICE_BIT(SWAP) |
+                            MSP_DEVICE_BIT(COMPARE_SWAP) | MSP_DEVICE_BIT(ADD) |
+                            MSP_DEVICE_BIT(AND) | MSP_DEVICE_BIT(OR) | MSP_DEVICE_BIT(XOR) |
+                            MSP_DEVICE_BIT(SIGNAL_ADD),
+};
+
 /* How kernels reach memory of this host. */
 enum msp_device_way {
     MSP_DEVICE_AS_IS,     /* all of it, as it is, with atomics */

@@ -238,9 +238,8 @@ static bool is_imported(const struct msp_segment *segment, int number)
 
 /* A file's memory; or a block of libmemspan's, or of the program's. */
 static bool reaches_own(const struct msp_device_reach *reach, const struct msp_segment *segment,
-                        uint32_t *has_atomics_p)
+                        bool *has_atomics_p)
 {
-    memspan_pointer_info_t info = {.struct_size = sizeof info};
     memspan_reach_t block;
 
     *has_atomics_p = reach->has_atomics;
@@ -248,10 +247,8 @@ static bool reaches_own(const struct msp_device_reach *reach, const struct msp_s
         return segment->host_touches;
     }
     if ((segment->fd < 0) &&
-        (memspan_pointer_reach(segment->base, reach->number, &block) == MEMSPAN_OK) &&
-        (memspan_pointer_describe(segment->base, &info) == MEMSPAN_OK)) {
-        *has_atomics_p = (block.coherence == MEMSPAN_COHERENCE_ATOMIC) ||
-                         ((info.kind_given == MEMSPAN_KIND_DEVICE) && (info.home == reach->number));
+        (memspan_pointer_reach(segment->base, reach->number, &block) == MEMSPAN_OK)) {
+        *has_atomics_p = (block.coherence == MEMSPAN_COHERENCE_ATOMIC);
         return (block.access >= MEMSPAN_ACCESS_FAULT) &&
                (!segment->host_touches || (block.coherence >= MEMSPAN_COHERENCE_CONCURRENT));
     }
@@ -271,6 +268,7 @@ void msp_device_reach_segment(const struct msp_device_reach *reach, unsigned num
                               shmemx_device_segment_t *entry)
 {
     const struct msp_segment *segment = &msp_segments[number];
+    bool has_atomics;
 
     *entry = (shmemx_device_segment_t){
         .base         = (uintptr_t)segment->base,
@@ -279,8 +277,11 @@ void msp_device_reach_segment(const struct msp_device_reach *reach, unsigned num
         .stride_bytes = segment->stride_bytes,
         .number       = number,
     };
-    entry->reach_own    = reaches_own(reach, segment, &entry->has_atomics);
+    entry->reach_own    = reaches_own(reach, segment, &has_atomics);
     entry->reach_others = reaches_others(reach, segment);
+    entry->direct       = !segment->host_touches ? MSP_DEVICE_DIRECT_COPIES
+                          : has_atomics          ? MSP_DEVICE_DIRECT_ALL
+                                                 : MSP_DEVICE_DIRECT_STORES;
 }
 
 /* By the driver's own sharing, on the device where the memory is. */
@@ -341,7 +342,7 @@ static void print_entry(const struct msp_device *device, const shmemx_device_seg
     printf("device %d, in kernels: %s of this PE by %s, of PEs of this host by %s%s%s\n",
            device->reach.number, name, path_word(entry->reach_own != 0), path_word(others),
            others ? "" : why_request(segment),
-           (entry->has_atomics != 0) ? "" : "; atomic updates by request");
+           (entry->direct == MSP_DEVICE_DIRECT_ALL) ? "" : "; atomic updates by request");
 }
 
 void msp_device_reach_print(const struct msp_device *device)

@@ -48,7 +48,7 @@ static shmemx_device_segment_t entry_of_words(bool is_reached)
         .stride_bytes = slot_bytes,
         .reach_own    = is_reached,
         .reach_others = is_reached,
-        .has_atomics  = 1, /* words are stored and loaded alone */
+        .direct       = MSP_DEVICE_DIRECT_STORES,
         .number       = MSP_SEGMENT_CONTROL,
     };
 }

@@ -24,7 +24,9 @@ uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_re
         return old;
     }
     pthread_mutex_lock(&word_lock);
-    msp_rma_move(call, &here, word, request->size_bytes);
+    if (request->operation != MSP_ATOMIC_SET) {
+        msp_rma_move(call, &here, word, request->size_bytes);
+    }
     old = msp_bits_of(&here, request->size_bytes);
     if (request->operation != MSP_ATOMIC_FETCH) {
         (void)msp_atomic_apply(request->operation, &here, request->size_bytes, request->value,

@@ -4,7 +4,8 @@
 
 /* Operations on this PE's own memory, also where the host can neither load nor store it: those that
  * a thread executes for other PEs, and this PE's operations on itself. Atomics on such memory are
- * the owner's alone, under one lock; all others are the processor's. @p call: for messages. */
+ * the owner's alone, on a copy under one lock: kernels ask it for them, too
+ * (shmem/device/device.h). All others are the processor's. @p call: for messages. */
 
 #include "shmem/transport/transport.h"
 #include <pthread.h>
