@@ -3,95 +3,32 @@
  *
  * At start their pages are copied to a file that the host's PEs share, and the file is mapped where
  * they were; at the end the other way round. Addresses differ from PE to PE (executables are placed
- * at random): only sizes must agree, which they do for one executable.
+ * at random).
  *
  * A child of fork() would share these variables with its parent. So a copy is made before each
  * fork, and put in the file's place in the child. */
 
 #include "shmem/control/agree.h"
+#include "shmem/transport/executable.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PIECES_MAX = 4 };
-
-/* Addresses of the variables, in whole pages. With large code models there are several pieces, a
- * page or a few apart. */
-struct range {
-    struct piece {
-        uintptr_t first;
-        uintptr_t file_end; /* from here on they begin as zeros */
-        uintptr_t end;
-    } pieces[PIECES_MAX];
-    int count;
-    uintptr_t first; /* of all pieces */
-    uintptr_t end;
-};
-
 /* This PE's copy in the shared file, and where it is. */
 static struct {
-    struct range range;
+    struct msp_executable range;
     int fd; /* -1: closed */
     off_t offset;
 } data = {.fd = -1};
 
 static void *fork_copy;
 static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fork is under way */
-
-/* A piece that is not next to those before takes their place: linkers that make several put the one
- * first that becomes read-only later, and memory between them is not ours. */
-static void add_piece(struct range *range, struct piece piece, size_t near_bytes)
-{
-    bool is_next = (range->count > 0) && (range->count < PIECES_MAX) &&
-                   (piece.first >= range->end) && (piece.first - range->end <= near_bytes);
-
-    if (!is_next) {
-        range->count = 0;
-        range->first = piece.first;
-    }
-    range->pieces[range->count++] = piece;
-    range->end                    = piece.end;
-}
-
-/* The writable part of the main program, which is the first in the list. */
-static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    struct range *range = argument;
-    uintptr_t read_only = 0; /* the end of the part that becomes read-only after relocation */
-    size_t page         = msp_page_size();
-    int i;
-
-    (void)size;
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-
-        if (header->p_type == PT_GNU_RELRO) {
-            read_only = (info->dlpi_addr + header->p_vaddr + header->p_memsz) & ~(page - 1);
-        }
-    }
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t at             = info->dlpi_addr + header->p_vaddr;
-        uintptr_t first          = at & ~(page - 1);
-        uintptr_t end            = msp_round_up(at + header->p_memsz, page);
-
-        if ((header->p_type == PT_LOAD) && ((header->p_flags & PF_W) != 0) && (end > read_only)) {
-            const struct piece piece = {.first    = (first < read_only) ? read_only : first,
-                                        .file_end = msp_round_up(at + header->p_filesz, page),
-                                        .end      = end};
-
-            add_piece(range, piece, header->p_align);
-        }
-    }
-    return 1;
-}
 
 /* ---- copying the variables ----
  *
@@ -200,33 +137,6 @@ static bool put_in_place(void *copy)
            (long)data.range.first;
 }
 
-/* ---- variables that are not in it ---- */
-
-static int find_constant(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    const uintptr_t *address = argument;
-    int i;
-
-    (void)size;
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        bool is_constant = ((header->p_type == PT_LOAD) && ((header->p_flags & PF_W) == 0)) ||
-                           (header->p_type == PT_GNU_RELRO);
-
-        if (is_constant && (*address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz)) {
-            return 2;
-        }
-    }
-    return 1; /* the main program is the first */
-}
-
-bool msp_data_segment_is_constant(const void *address)
-{
-    uintptr_t wanted = (uintptr_t)address;
-
-    return dl_iterate_phdr(find_constant, &wanted) == 2;
-}
-
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -263,13 +173,13 @@ static void watch_forks(void)
 
 /* ---- beginning and end ---- */
 
-static bool write_all(const struct range *range)
+static bool write_all(const struct msp_executable *range)
 {
     bool all_written = true;
     int i;
 
     for (i = 0; i < range->count; i++) {
-        const struct piece *piece = &range->pieces[i];
+        const struct msp_executable_piece *piece = &range->pieces[i];
 
         all_written = all_written && write_pages(piece->first, piece->file_end - piece->first) &&
                       write_touched(piece->file_end, piece->end - piece->file_end);
@@ -281,8 +191,8 @@ static bool write_all(const struct range *range)
  * threads to variables at this moment are lost: shmem_init() is no place for that. */
 static memspan_status_t share(struct msp_segment *segment, char *window)
 {
-    const struct range *range = &data.range;
-    size_t size               = range->end - range->first;
+    const struct msp_executable *range = &data.range;
+    size_t size                        = range->end - range->first;
 
     if (!write_all(range)) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "pwrite", errno, strerror(errno),
@@ -329,18 +239,14 @@ static memspan_status_t share_in_window(size_t size_bytes)
 memspan_status_t msp_data_segment_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static int several_key;
-    struct msp_team *job = msp_team_job();
+    struct msp_team *job       = msp_team_job();
     memspan_status_t status;
     size_t size;
 
     pthread_once(&once, watch_forks);
-    memset(&data.range, 0, sizeof data.range);
-    dl_iterate_phdr(find_range, &data.range);
+    msp_executable_find(&data.range);
     size = data.range.end - data.range.first;
-    if (!msp_agree_all(job, size == msp_agree_max(job, size)) || (size == 0)) {
-        msp_warn_once(&several_key, "global variables are not symmetric: the PEs of this job "
-                                    "run different executables");
+    if (!msp_executable_is_common(job) || (size == 0)) {
         return MEMSPAN_OK;
     }
     status =

@@ -3,6 +3,7 @@
 
 #include "shmem/transport/rma.h"
 #include "shmem/transport/atomic.h"
+#include "shmem/transport/executable.h"
 #include <dlfcn.h>
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
@@ -32,32 +33,48 @@ static bool reaches(const struct msp_segment *segment, int pe)
                                          : ((segment->fd >= 0) || segment->is_served);
 }
 
+/* An address in no segment, by what is there. */
+static _Noreturn void refuse_address(const char *call, const void *address)
+{
+    enum msp_executable_part part = msp_executable_part_at(address);
+    const char *difference        = msp_executable_difference();
+    Dl_info object;
+
+    if (part == MSP_EXECUTABLE_CONSTANT) {
+        msp_fatal("%s: %p is not symmetric: it is read-only data of the executable, as const "
+                  "variables are; they are the same in every PE, without a call",
+                  call, address);
+    }
+    if (part == MSP_EXECUTABLE_VARIABLE) {
+        msp_fatal("%s: %p is not symmetric: it is a variable of the executable, and %s; use "
+                  "shmem_malloc()",
+                  call, address,
+                  (difference[0] != '\0') ? difference
+                                          : "the linker has placed it apart from the others");
+    }
+    if (dladdr(address, &object) != 0) {
+        msp_fatal("%s: %p is not symmetric: it is a variable of the shared library %s, and only "
+                  "those of the executable are; link it statically, or use shmem_malloc()",
+                  call, address, object.dli_fname);
+    }
+    msp_fatal("%s: %p is not symmetric: it lies neither in a partition nor in a global or "
+              "static variable of the executable; allocate it with shmem_malloc()",
+              call, address);
+}
+
 const struct msp_segment *msp_rma_require(const char *call, const void *address, size_t size_bytes,
                                           int pe)
 {
     const struct msp_segment *segment = msp_segment_of(address);
     size_t offset                     = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
-    Dl_info object;
     char text[32];
 
     msp_job_require(call);
     if ((unsigned)pe >= (unsigned)msp_job.pe_count) {
         msp_fatal("%s: pe %d does not exist: PEs are 0 to %d", call, pe, msp_job.pe_count - 1);
     }
-    if ((offset >= segment->size_bytes) && msp_data_segment_is_constant(address)) {
-        msp_fatal("%s: %p is not symmetric: it is read-only data of the executable, as const "
-                  "variables are; they are the same in every PE, without a call",
-                  call, address);
-    }
-    if ((offset >= segment->size_bytes) && (dladdr(address, &object) != 0)) {
-        msp_fatal("%s: %p is not symmetric: it is a variable of the shared library %s, and only "
-                  "those of the executable are; link it statically, or use shmem_malloc()",
-                  call, address, object.dli_fname);
-    }
     if (offset >= segment->size_bytes) {
-        msp_fatal("%s: %p is not symmetric: it lies neither in a partition nor in a global or "
-                  "static variable of the executable; allocate it with shmem_malloc()",
-                  call, address);
+        refuse_address(call, address);
     }
     if (size_bytes > segment->size_bytes - offset) {
         msp_fatal("%s: %zu bytes at %p run past the end of %s (%zu bytes are left there)", call,

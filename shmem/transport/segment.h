@@ -87,9 +87,6 @@ void msp_segment_destroy(int index);
 memspan_status_t msp_data_segment_open(void);
 void msp_data_segment_close(void);
 
-/* The address is of the executable's read-only data, which is in no segment. */
-bool msp_data_segment_is_constant(const void *address) __attribute__((cold));
-
 /* Of an address outside the arena and the data segment; the empty segment when it is in none. */
 const struct msp_segment *msp_segment_find(const void *address);
 
