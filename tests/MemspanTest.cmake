@@ -21,7 +21,7 @@
 if(MEMSPAN_SANITIZE)
   set(MEMSPAN_TEST_RUNNER ${CMAKE_CURRENT_LIST_DIR}/runner/forked.c)
 else()
-  set(MEMSPAN_TEST_RUNNER "")
+  set(MEMSPAN_TEST_RUNNER ${CMAKE_CURRENT_LIST_DIR}/runner/ended.c)
 endif()
 
 set(suppressions ${CMAKE_CURRENT_LIST_DIR}/sanitizers)
