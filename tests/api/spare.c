@@ -200,6 +200,35 @@ Test(spare, a_name_is_of_one_life)
     }
 }
 
+/* Each life says once that it falls back, as the first did. */
+Test(spare, each_life_warns_once)
+{
+    enum { LIVES = 3 * TIMES };
+    static const memspan_trait_t falls[] = {{MEMSPAN_TRAIT_POOL_SIZE, 4096}};
+    FILE *said                           = tmpfile();
+    memspan_allocator_h allocator;
+    char line[512];
+    int lines = 0;
+
+    setenv("MEMSPAN_FALLBACK", "warn", 1);
+    cr_assert_neq(said, NULL);
+    fflush(stderr);
+    cr_assert_geq(dup2(fileno(said), STDERR_FILENO), 0);
+    for (int i = 0; i < LIVES; i++) {
+        DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, falls, 1, &allocator));
+        DONE(memspan_free(memspan_alloc(allocator, 8192)));
+        DONE(memspan_free(memspan_alloc(allocator, 8192)));
+        cr_expect_eq(stats_of(allocator).fallback_count, 2);
+        DONE(memspan_allocator_destroy(allocator));
+    }
+    rewind(said);
+    while (fgets(line, sizeof(line), said) != NULL) {
+        lines += (strstr(line, "came from a fallback") != NULL);
+    }
+    cr_expect_eq(lines, LIVES, "%d warnings", lines);
+    fclose(said);
+}
+
 /* ---- with other threads ---- */
 
 static void *use(void *data)

@@ -9,13 +9,14 @@
  * That does not happen in every run, so each use of memory is judged by clocks, too
  * (tests/queue/judge.h): the process ends at the first that nothing orders.
  *
- * LATE_FAIL=N: of N recordings of events one fails. LATE_FAIL_NTH=N: the N-th fails. LATE_EVENTS=0:
- * the driver has none. LATE_LACKS=member: the table has all but that one. LATE_HOLDS=0: the host
- * cannot hold its queues.
+ * LATE_FAIL=N: of N recordings of events one fails. LATE_FAIL_NTH=N: the N-th fails. late_refuse()
+ * has calls fail from now on. LATE_EVENTS=0: the driver has none. LATE_LACKS=member: the table has
+ * all but that one. LATE_HOLDS=0: the host cannot hold its queues.
  *
  * Invariant: everything changes under `lock` alone. */
 
 #define _GNU_SOURCE
+#include "tests/queue/late.h"
 #include "tests/queue/judge.h"
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -83,6 +84,23 @@ unsigned late_calls(void)
     n = calls;
     pthread_mutex_unlock(&lock);
     return n;
+}
+
+/* For the tests: what fails from now on, of enum late_call. */
+static atomic_uint refused;
+__attribute__((visibility("default"))) void late_refuse(unsigned calls_refused);
+
+void late_refuse(unsigned calls_refused)
+{
+    atomic_store(&refused, calls_refused);
+}
+
+static memspan_status_t refuse(unsigned call, const char *name)
+{
+    return ((atomic_load(&refused) & call) == 0)
+               ? MEMSPAN_OK
+               : services->fail(MEMSPAN_ERR_DRIVER, "late", name, 1, "made to fail", NULL,
+                                "%s is refused", name);
 }
 
 /* As the pretended drivers have them. */
@@ -339,9 +357,13 @@ static memspan_status_t late_fill(void *state, int ordinal, void *queue, void *t
 
 static memspan_status_t late_synchronize(void *state, int ordinal, void *queue)
 {
-    struct late_queue *q = get(ordinal, queue);
+    struct late_queue *q    = get(ordinal, queue);
+    memspan_status_t status = refuse(LATE_SYNCHRONIZE, "synchronize");
 
     (void)state;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     pthread_mutex_lock(&lock);
     calls++;
     if (q->gone) {
@@ -402,7 +424,7 @@ static memspan_status_t late_event_record(void *state, int ordinal, void *queue,
     fails      = ((fail_share > 0) && (pick((unsigned)fail_share) == 0)) || (++records == fail_nth);
     has_failed = has_failed || fails;
     pthread_mutex_unlock(&lock);
-    if (fails) {
+    if (fails || (refuse(LATE_EVENT_RECORD, "event_record") != MEMSPAN_OK)) {
         return services->fail(MEMSPAN_ERR_DRIVER, "late", "event_record", 1, "made to fail", NULL,
                               "no event");
     }
@@ -423,9 +445,13 @@ static memspan_status_t late_event_record(void *state, int ordinal, void *queue,
 
 static memspan_status_t late_event_wait(void *state, int ordinal, void *queue, void *event)
 {
-    const struct event *e = event;
+    const struct event *e   = event;
+    memspan_status_t status = refuse(LATE_EVENT_WAIT, "event_wait");
 
     (void)state;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     pthread_mutex_lock(&lock);
     add(get(ordinal, queue), &(struct command){.awaited = e->queue, .position = e->position});
     order_join(&get(ordinal, queue)->order, &e->clock);
@@ -435,10 +461,14 @@ static memspan_status_t late_event_wait(void *state, int ordinal, void *queue, v
 
 static memspan_status_t late_event_done(void *state, int ordinal, void *event, int *done_p)
 {
-    const struct event *e = event;
+    const struct event *e   = event;
+    memspan_status_t status = refuse(LATE_EVENT_DONE, "event_done");
 
     (void)state;
     (void)ordinal;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     pthread_mutex_lock(&lock);
     run_some();
     *done_p = (e->queue->done >= e->position) ? 1 : 0;
@@ -511,6 +541,9 @@ void *late_native_new(void)
 
     (void)late_queue_create(NULL, 0, &queue);
     ((struct late_queue *)queue)->is_native = true;
+    pthread_mutex_lock(&lock);
+    live--; /* the program's */
+    pthread_mutex_unlock(&lock);
     return queue;
 }
 

@@ -34,6 +34,23 @@ unsigned calls(void)
     return late_calls();
 }
 
+void refuse(unsigned calls_refused)
+{
+    void (*late_refuse)(unsigned);
+
+    *(void **)&late_refuse = from_plugin("late_refuse");
+    late_refuse(calls_refused);
+}
+
+/* Queues and events of the driver. */
+static int driver_objects(void)
+{
+    int (*fake_gpu_live)(void);
+
+    *(void **)&fake_gpu_live = from_plugin("fake_gpu_live");
+    return fake_gpu_live();
+}
+
 static void *native_new(void)
 {
     void *(*function)(void);
@@ -89,6 +106,7 @@ void tear_down(void)
 {
     DONE(memspan_allocator_destroy(allocator));
     in_order();
+    cr_expect_eq(driver_objects(), 0, "%d objects of the driver are left", driver_objects());
 }
 
 TestSuite(queue, .init = set_up, .fini = tear_down);

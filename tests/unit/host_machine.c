@@ -391,6 +391,49 @@ Test(host_machine, pages_that_stay_are_told)
     cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_ERR_PERMISSION);
 }
 
+static uint64_t held_bytes(memspan_allocator_h allocator)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
+
+    cr_assert_eq(memspan_allocator_get_stats(allocator, &stats), MEMSPAN_OK);
+    return stats.held_bytes;
+}
+
+/* There, back, and there again: the pool of the space where a block is holds it, and no other. */
+Test(host_machine, held_bytes_move_with_their_block)
+{
+    enum { BYTES = 48 << 20, MOVES = 5 };
+    const memspan_allocator_h pools[] = {MEMSPAN_ALLOCATOR_DEFAULT, MEMSPAN_ALLOCATOR_HIGH_BW};
+    const memspan_space_h spaces[]    = {MEMSPAN_SPACE_DEFAULT, MEMSPAN_SPACE_HIGH_BW};
+    void *blocks[2];
+    int i;
+
+    begin();
+    write_file("node/has_memory", "0-3\n");
+    write_file("node/has_cpu", "0-1\n");
+    write_file("node/online", "0-3\n");
+    for (i = 0; i < 4; i++) {
+        write_node(i, "1000000", "10 20 30 40\n");
+    }
+    replace("/sys/devices/system/node", "node");
+    setenv("HWLOC_XMLFILE", MEMSPAN_TEST_MACHINES "/ddr-hbm.xml", 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1); /* its nodes are those of the files */
+    for (i = 0; i < 2; i++) {
+        blocks[i] = memspan_alloc(pools[i], BYTES);
+        cr_assert_neq(blocks[i], NULL, "%s", memspan_error_text());
+    }
+    for (i = 0; i < MOVES; i++) {
+        cr_expect_eq(held_bytes(pools[i % 2]), (uint64_t)BYTES * (1 + (i > 0)), "move %d", i);
+        cr_expect_eq(held_bytes(pools[1 - i % 2]), (uint64_t)BYTES * (i == 0), "move %d", i);
+        cr_expect_eq(memspan_move(blocks[0], spaces[1 - i % 2]), MEMSPAN_OK);
+        cr_expect_eq(memspan_move(blocks[1], spaces[1 - i % 2]), MEMSPAN_OK);
+    }
+    cr_expect_eq(memspan_free(blocks[0]), MEMSPAN_OK);
+    cr_expect_eq(memspan_free(blocks[1]), MEMSPAN_OK);
+    (void)memspan_trim();
+    cr_expect_eq(held_bytes(pools[0]) + held_bytes(pools[1]), 0);
+}
+
 /* To prefer the first of them alone would be something else, quietly. */
 Test(host_machine, several_preferred_on_an_old_kernel)
 {

@@ -6,6 +6,7 @@
 #include "core/plan.h"
 #include "core/topology/topology.h"
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <memspan/omp.h>
 #include <string.h>
 
@@ -62,6 +63,46 @@ Test(trait, none_is_ignored_in_the_plan)
     cr_expect_eq(msp_plan_is_plain(&space, &traits), is_exempt(MEMSPAN_TRAIT_##key), #key);
     MSP_TRAIT_TABLE(FLIP)
 #undef FLIP
+}
+
+/* Signed numbers in an unsigned word, with sign extension or without. */
+Test(trait, numbers_at_their_bounds)
+{
+    enum { REFUSED = INT_MIN };
+    static const struct {
+        uintptr_t word;
+        int device; /* what it means, or REFUSED */
+        int place;
+    } rows[] = {
+        {0, 0, 0},
+        {INT_MAX, INT_MAX, INT_MAX},
+        {(uintptr_t)INT_MAX + 1, REFUSED, REFUSED},
+        {UINT_MAX - 1, REFUSED, REFUSED}, /* -2 */
+        {UINT_MAX, MEMSPAN_HOST, REFUSED},
+        {(uintptr_t)UINT_MAX + 1, REFUSED, REFUSED},
+        {INTPTR_MAX, REFUSED, REFUSED},
+        {(uintptr_t)INTPTR_MAX + 1, REFUSED, REFUSED},
+        {UINTPTR_MAX - 1, REFUSED, REFUSED},
+        {UINTPTR_MAX, MEMSPAN_HOST, MSP_NO_PLACE}, /* of a place: the default */
+    };
+
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+        bool is_place         = (i % 2 != 0);
+        int means             = is_place ? rows[i / 2].place : rows[i / 2].device;
+        memspan_trait_t trait = {is_place ? MEMSPAN_TRAIT_PREFERRED_PLACE
+                                          : MEMSPAN_TRAIT_PREFERRED_LOCATION,
+                                 rows[i / 2].word};
+        memspan_status_t status;
+        struct msp_traits traits;
+
+        msp_traits_default(&traits, false);
+        status = msp_traits_apply(&traits, false, &trait, 1);
+        cr_expect_eq(status, (means == REFUSED) ? MEMSPAN_ERR_INVALID : MEMSPAN_OK, "0x%llx",
+                     (unsigned long long)trait.value);
+        cr_expect((means == REFUSED) ||
+                      ((is_place ? traits.preferred_place : traits.preferred_location) == means),
+                  "0x%llx", (unsigned long long)trait.value);
+    }
 }
 
 Test(trait, each_has_the_name_of_openmp)
