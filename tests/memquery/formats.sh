@@ -216,6 +216,13 @@ diff)
     differs 1 '^device cuda:1 uid +GPU-bbbb +GPU-cccc$'
     change '.devices[2].uid = "GPU-cccc" | .host_name = "another"'
     differs 0
+    # Of two hosts, cards of the same slots are pairs, whatever their identities are.
+    change '.devices[1].uid = "GPU-bbbb" | .devices[2].uid = "GPU-aaaa" | .host_name = "another"'
+    differs 0
+    # Where nothing else is known, by name.
+    change "$swap"' | .devices[1:3][] |= (.uid = "" | .pci_address = "")'
+    differs 1 '^device cuda:0 number +0 +1$' '^device cuda:1 number +1 +0$' '^device cuda:0 uid ' \
+        '^device cuda:1 uid ' '^device cuda:0 pci_address ' '^device cuda:1 pci_address '
     # A device that is gone takes its memory and its links with it.
     change 'def gone: . == 1;
         del(.devices[2]) | del(.peers[] | select((.home | gone) or (.device | gone))) |

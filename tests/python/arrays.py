@@ -69,6 +69,13 @@ def own_arrays():
         with memspan.numpy(memspan.Allocator()):
             assert memspan.pointer_describe(numpy.ones(100)).allocator != handle
         assert memspan.pointer_describe(numpy.ones(100)).allocator == handle
+        for end in (KeyError, KeyboardInterrupt, StopIteration, GeneratorExit):  # each leaves the inner one alone
+            try:
+                with memspan.numpy(memspan.Allocator()):
+                    raise end
+            except (end, RuntimeError):
+                pass
+            assert memspan.pointer_describe(numpy.ones(100)).allocator == handle, end
     assert memspan.pointer_describe(zeros).kind_given == memspan.Kind.COHERENT
     assert zeros.sum() == 0 and stats().live_count == 2
     grown.resize(100000, refcheck=False)  # by the allocator that gave it, outside of the block

@@ -178,9 +178,29 @@ def on_devices(host):
     assert second.stats().live_count == 1
 
 
+def moves():
+    """What exports say of a block is what is so after each move, and what they said before."""
+    both, large = memspan.Space(0, HOST), 48 << 20
+    for block, spaces in ((both.allocator(memory_access="managed").block(large), (memspan.Space(0), memspan.Space())),
+                          (memspan.Allocator().block(large), (memspan.Space(), memspan.Space.at(memspan.c.MEMSPAN_SPACE_HIGH_BW)))):
+        said = block.home, block.kind, block.is_on_host, block.dlpack_device
+        block.memory[7] = 7
+        for space in spaces * 2:
+            block.move(space)
+            now = block.describe()
+            assert now.space == space.handle, now
+            fresh = memspan._block.Memory(block, block.address, large)
+            assert (fresh.home, fresh.kind, fresh.is_on_host, fresh.dlpack_device) == said, now
+            tensor, delete = take(block.__dlpack__(), False)
+            assert tensor.data == block.address == now.base and tuple(tensor.device) == said[3]
+            delete()
+            assert block.memory[7] == 7
+
+
 host_allocator = on_host()
 buffers(memspan.Allocator())
 exports(host_allocator, (1, 0))
 copies(host_allocator, memspan.Allocator())
 handles()
 on_devices(host_allocator)
+moves()
