@@ -88,8 +88,8 @@ late_copy) # a fork waits as long as the library's thread takes: here in a call 
         "$advise" --report out "$awkward" "$case" >said 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
     [ ! -s err ] || fail 'it says something'
     ;;
-part) # what is never used of an array does not hide what is
-    watch "$awkward" part
+part | ended) # what is never used of an array does not hide what is, nor do blocks that have ended
+    watch "$awkward" "$case"
     [ "$(grep -c ' 32.0 .* bandwidth  high_bw .*use_part' out)" = 1 ] || fail 'the array that is used in part'
     [ "$(awk '/use_part/ { print ($1 == 32.0) }' out | head -1)" = 1 ] || fail 'the order'
     ;;

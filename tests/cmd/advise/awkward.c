@@ -23,7 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BYTES = 1 << 20, BLOCKS = 34000, BLOCK_BYTES = 200000, STEPS = 1000, PART_BYTES = 8 << 20 };
+enum {
+    BYTES       = 1 << 20,
+    BLOCKS      = 34000,
+    BLOCK_BYTES = 200000,
+    ENDED       = 20000,
+    STEPS       = 1000,
+    PART_BYTES  = 8 << 20
+};
 
 static void *filled(size_t size_bytes, int byte)
 {
@@ -333,6 +340,16 @@ static bool many(void)
     return good;
 }
 
+/* As many blocks as are sampled at a time, which end or shrink. */
+static void ended(void)
+{
+    for (size_t i = 0; i < ENDED; i++) {
+        char *block = take_by(i, 9);
+
+        free((i % 2 == 0) ? block : realloc(block, BLOCK_BYTES / 2));
+    }
+}
+
 static bool grow(void)
 {
     unsigned char *memory = NULL;
@@ -448,6 +465,9 @@ int main(int argument_count, char **arguments)
         if (strcmp(cases[i].name, name) == 0) {
             return cases[i].run() ? 0 : 1;
         }
+    }
+    if (strcmp(name, "ended") == 0) {
+        ended();
     }
     use_part((strcmp(name, "long") == 0) ? 60 : 2);
     if (strcmp(name, "killed") == 0) {
