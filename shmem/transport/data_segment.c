@@ -9,6 +9,7 @@
  * fork, and put in the file's place in the child. */
 
 #include "shmem/control/agree.h"
+#include "shmem/transport/data_pages.h"
 #include "shmem/transport/executable.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
@@ -67,31 +68,57 @@ static bool read_pages(char *to, off_t at, size_t size_bytes)
     return true;
 }
 
-/* Of pages that begin as zeros, those that have been touched: an array of many gigabytes may never
- * have been. */
-static bool write_touched(uintptr_t first, size_t size_bytes)
+/* A page that cannot be read after all is in a guard region that this kernel does not show. */
+static bool write_or_close(struct msp_data_pages *pages, uintptr_t first, size_t size_bytes)
 {
-    enum { BATCH = 512 };
-    const uint64_t present_or_swapped = UINT64_C(3) << 62;
-    size_t page                       = msp_page_size();
-    int fd                            = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    uint64_t entries[BATCH];
-    bool all_written = true;
-    size_t at        = 0;
+    size_t page = msp_page_size();
+    size_t at;
 
-    while (at < size_bytes) {
-        size_t left  = (size_bytes - at) / page;
-        size_t count = (left < BATCH) ? left : BATCH;
-        off_t where  = (off_t)((first + at) / page * sizeof entries[0]);
-        ssize_t want = (ssize_t)(count * sizeof entries[0]);
-        bool known   = (fd >= 0) && (pread(fd, entries, (size_t)want, where) == want);
+    if (write_pages(first, size_bytes)) {
+        return true;
+    }
+    for (at = first; (at < first + size_bytes) && (errno == EFAULT); at += page) {
+        if (!write_pages(at, page) &&
+            ((errno != EFAULT) || !msp_data_pages_add_guard(pages, at, at + page))) {
+            return false;
+        }
+        errno = EFAULT;
+    }
+    return errno == EFAULT;
+}
+
+/* Guard regions have no contents; nor have pages that begin as zeros and have not been touched: an
+ * array of many gigabytes may never have been. */
+static bool is_empty(uint64_t entry, bool begins_as_zeros)
+{
+    return ((entry & MSP_PAGEMAP_GUARD) != 0) ||
+           (begins_as_zeros && ((entry & MSP_PAGEMAP_TOUCHED) == 0));
+}
+
+static bool write_range(struct msp_data_pages *pages, uintptr_t first, uintptr_t end,
+                        bool begins_as_zeros)
+{
+    size_t page = msp_page_size();
+    int fd      = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t entries[MSP_PAGEMAP_BATCH];
+    bool all_written = true;
+
+    while ((first < end) && all_written) {
+        size_t left  = (end - first) / page;
+        size_t count = (left < MSP_PAGEMAP_BATCH) ? left : MSP_PAGEMAP_BATCH;
+        bool known   = msp_pagemap_read(fd, first, count, entries);
+        size_t full  = 0; /* pages before this one that are to be written */
         size_t i;
 
-        for (i = 0; i < count; i++, at += page) {
-            if (!known || ((entries[i] & present_or_swapped) != 0)) {
-                all_written = write_pages(first + at, page) && all_written;
+        for (i = 0; (i < count) && all_written; i++, first += page) {
+            if (known && is_empty(entries[i], begins_as_zeros)) {
+                all_written = write_or_close(pages, first - (full * page), full * page);
+                full        = 0;
+            } else {
+                full++;
             }
         }
+        all_written = all_written && write_or_close(pages, first - (full * page), full * page);
     }
     if (fd >= 0) {
         close(fd);
@@ -132,9 +159,15 @@ static void *copy_private(void)
 static bool put_in_place(void *copy)
 {
     size_t size = data.range.end - data.range.first;
+    struct msp_data_pages pages;
+    bool is_done = msp_data_pages_read(&pages, data.range.first, data.range.end);
 
-    return syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, data.range.first) ==
-           (long)data.range.first;
+    is_done = is_done &&
+              (syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+                       data.range.first) == (long)data.range.first) &&
+              msp_data_pages_apply(&pages);
+    msp_data_pages_free(&pages);
+    return is_done;
 }
 
 /* ---- fork ---- */
@@ -173,42 +206,69 @@ static void watch_forks(void)
 
 /* ---- beginning and end ---- */
 
-static bool write_all(const struct msp_executable *range)
+static bool write_all(struct msp_data_pages *pages)
 {
     bool all_written = true;
     int i;
 
-    for (i = 0; i < range->count; i++) {
-        const struct msp_executable_piece *piece = &range->pieces[i];
+    for (i = 0; i < data.range.count; i++) {
+        const struct msp_executable_piece *piece = &data.range.pieces[i];
 
-        all_written = all_written && write_pages(piece->first, piece->file_end - piece->first) &&
-                      write_touched(piece->file_end, piece->end - piece->file_end);
+        all_written = all_written && write_range(pages, piece->first, piece->file_end, false) &&
+                      write_range(pages, piece->file_end, piece->end, true);
     }
     return all_written;
 }
 
 /* Copy this PE's pages to its part of the file, and map that part where they were. Writes of other
  * threads to variables at this moment are lost: shmem_init() is no place for that. */
-static memspan_status_t share(struct msp_segment *segment, char *window)
+static memspan_status_t replace(struct msp_data_pages *pages)
 {
-    const struct msp_executable *range = &data.range;
-    size_t size                        = range->end - range->first;
+    size_t size = data.range.end - data.range.first;
 
-    if (!write_all(range)) {
-        return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "pwrite", errno, strerror(errno),
-                                "the host's memory may be full",
-                                "the data segment of %zu bytes cannot be copied", size);
+    if (!msp_data_pages_read(pages, data.range.first, data.range.end) ||
+        !msp_data_pages_unlock(pages)) {
+        return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "/proc/self/maps", errno,
+                                strerror(errno), NULL,
+                                "the protection of the variables cannot be read");
     }
-    if (mmap((void *)range->first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, data.fd,
-             data.offset) == MAP_FAILED) {
+    if (!write_all(pages)) {
+        int code = errno;
+
+        (void)msp_data_pages_apply(pages);
+        return msp_error_native(
+            MEMSPAN_ERR_NO_MEMORY, "", "pwrite", code, strerror(code),
+            (code == ENOSPC) || (code == ENOMEM) ? "the host's memory may be full" : NULL,
+            "the data segment of %zu bytes cannot be copied", size);
+    }
+    if (mmap((void *)data.range.first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             data.fd, data.offset) == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
                                 "the data segment of %zu bytes cannot be shared", size);
     }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t share(struct msp_segment *segment, char *window)
+{
+    size_t size                 = data.range.end - data.range.first;
+    struct msp_data_pages pages = {0};
+    memspan_status_t status     = replace(&pages);
+
+    if ((status == MEMSPAN_OK) && !msp_data_pages_apply(&pages)) {
+        status = msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mprotect", errno, strerror(errno),
+                                  "each closed part is a mapping: vm.max_map_count may be too low",
+                                  "variables that the program has protected cannot stay so");
+    }
+    msp_data_pages_free(&pages);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     *segment = (struct msp_segment){
-        .base         = (char *)range->first,
+        .base         = (char *)data.range.first,
         .size_bytes   = size,
         .reach_count  = (unsigned)msp_job.direct_count,
-        .to_window    = (intptr_t)((uintptr_t)window - range->first),
+        .to_window    = (intptr_t)((uintptr_t)window - data.range.first),
         .stride_bytes = size,
         .partition    = -1,
         .host_touches = true,
