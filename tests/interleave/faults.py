@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which faults in the order of memory a scenario program finds.
+
+  faults.py BUILD PROGRAM FILE [FILE...]
+
+Each atomic access and each memory barrier of FILE, in turn, gets the order "relaxed", and each notification
+is left out: one change at a time, in a copy of the source. The objects that include the file are
+compiled again, linked into PROGRAM (interleave-sections, say), and run. A change that no scenario
+finds is printed with its line: the order is stronger than the scenarios need, or one is missing.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ORDER = re.compile(r"memory_order_(?:acquire|release|acq_rel|seq_cst)")
+PLAIN = re.compile(
+    r"\batomic_(load|store|exchange|fetch_\w+|compare_exchange_\w+)\((?!explicit)")
+NOTIFICATION = re.compile(
+    r"^\s+(?:syscall\(SYS_futex, [^;]*FUTEX_WAKE[^;]*;"
+    r"|\(?(?:void\))?pthread_cond_(?:signal|broadcast)\([^;]*;"
+    r"|(?:msp_doorbell_notify|msp_peer_notify|wake|notify)\w*\([^;]*;"
+    r"|order_all\(\);|membarrier\([^;]*;)", re.M)
+
+
+def end_of_call(text, start):
+    """The place of the parenthesis that closes the one before start."""
+    depth = 1
+    for i in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return i
+    raise ValueError("no closing parenthesis")
+
+
+def changes_of(text):
+    """(offset, what, the changed text) of each change."""
+    for m in ORDER.finditer(text):
+        if "atomic_signal" in text[text.rfind("\n", 0, m.start()):m.start()]:
+            continue # for the compiler alone
+        yield m.start(), m.group()[13:] + " to relaxed", (
+            text[:m.start()] + "memory_order_relaxed" + text[m.end():])
+    for m in PLAIN.finditer(text):
+        orders = ", memory_order_relaxed" * (2 if "compare" in m.group(1) else 1)
+        end = end_of_call(text, m.end())
+        yield m.start(), "atomic_" + m.group(1) + " to relaxed", (
+            text[:m.end() - 1] + "_explicit" + text[m.end() - 1:end] + orders + text[end:])
+    for m in NOTIFICATION.finditer(text):
+        yield m.start() + len(m.group()) - len(m.group().lstrip()), "no notification", (
+            text[:m.start()] + "\n;" + text[m.end():])
+
+
+class Program:
+    """A scenario program, linked again from changed objects."""
+
+    def __init__(self, build, name):
+        self.build = build
+        self.name = name
+        run = subprocess.run(["ninja", "-C", build, "-t", "commands", name], check=True,
+                             capture_output=True, text=True)
+        self.link = run.stdout.splitlines()[-1]
+        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+            commands = {re.search(r" -o (\S+)", c["command"]).group(1): c for c in json.load(f)}
+        objects = [w for w in shlex.split(self.link) if w.endswith(".o")]
+        self.commands = {o: commands[o] for o in objects if o in commands
+                         and "-fsanitize=thread" in commands[o]["command"]}
+        self.includes = {}
+        run = subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True,
+                             capture_output=True, text=True)
+        current = ""
+        for line in run.stdout.splitlines():
+            if line and not line[0].isspace():
+                current = line.split(":")[0]
+                self.includes[current] = set()
+            elif line:
+                self.includes[current].add(os.path.realpath(os.path.join(build, line.strip())))
+
+    def make(self, path, text, folder):
+        """The program with another text of the file; None where it does not compile."""
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+        inside = os.path.relpath(path, root)
+        copy = os.path.join(folder, inside)
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        with open(copy, "w", encoding="utf-8") as f:
+            f.write(text)
+        link = self.link
+        for output, command in self.commands.items():
+            if path not in self.includes.get(output, ()):
+                continue
+            words = shlex.split(command["command"])
+            words = [copy if os.path.realpath(w) == path else w for w in words]
+            made = os.path.join(folder, output.replace("/", "_"))
+            words[words.index("-o") + 1] = made
+            at = next(i for i, w in enumerate(words) if w.startswith("-I"))
+            words[at:at] = ["-I" + folder]
+            if subprocess.run(words, cwd=self.build, capture_output=True,
+                              check=False).returncode != 0:
+                return None
+            link = re.sub(r"(?<=\s)" + re.escape(output) + r"(?=\s)", made, link)
+        program = os.path.join(folder, "program")
+        link = re.sub(r"-o \S+", "-o " + program, link)
+        subprocess.run(link, shell=True, cwd=self.build, check=True, capture_output=True)
+        return program
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    program = Program(sys.argv[1], sys.argv[2])
+    executions = os.environ.get("INTERLEAVE_EXECUTIONS", "3000")
+    found = total = 0
+    for path in map(os.path.realpath, sys.argv[3:]):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for offset, what, changed in changes_of(text):
+            line = text.count("\n", 0, offset) + 1
+            with tempfile.TemporaryDirectory() as folder:
+                made = program.make(path, changed, folder)
+                if made is None:
+                    continue
+                run = subprocess.run([made, "--executions", executions], capture_output=True,
+                                     text=True, check=False)
+            total += 1
+            found += run.returncode != 0
+            failed = re.search(r"^(\S+).*FAILED\n  (.*)", run.stdout, re.M)
+            verdict = "found by %s: %s" % failed.groups() if failed else (
+                "not found" if run.returncode == 0 else "found: status %d" % run.returncode)
+            print("%s:%d  %s  %s" % (os.path.basename(path), line, what, verdict), flush=True)
+    print("%d of %d found" % (found, total))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap.c: blocks that one thread allocates and another frees, threads and allocators that end
+ * meanwhile. Whatever the order: accounts add up, and every block is whole. */
+
+#include "scenario.h"
+#include <memspan/memspan.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SIZE = 2000, FIRST_BLOCKS = 100 };
+
+static memspan_allocator_h allocator;
+static void *shared[4];
+
+static void *take(size_t size_bytes)
+{
+    void *block = memspan_alloc(allocator, size_bytes);
+
+    EXPECT(block != NULL);
+    return block;
+}
+
+static void release(void *block)
+{
+    EXPECT(memspan_free(block) == MEMSPAN_OK);
+}
+
+/* An allocator whose blocks come from heaps, and blocks of it. */
+static void set_up(memspan_allocator_h made)
+{
+    void *first[FIRST_BLOCKS];
+    int i;
+
+    allocator = made;
+    for (i = 0; i < FIRST_BLOCKS; i++) {
+        first[i] = take(SIZE);
+    }
+    for (i = 0; i < FIRST_BLOCKS; i++) {
+        release(first[i]);
+    }
+    for (i = 0; i < 4; i++) {
+        shared[i] = take(SIZE);
+    }
+}
+
+static void use_default(void)
+{
+    set_up(MEMSPAN_ALLOCATOR_DEFAULT);
+}
+
+static void use_limit(size_t blocks)
+{
+    const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_POOL_SIZE, blocks},
+                                      {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_allocator_h made       = MEMSPAN_ALLOCATOR_NULL;
+
+    EXPECT(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 2, &made) == MEMSPAN_OK);
+    set_up(made);
+}
+
+static void use_own(void)
+{
+    use_limit(1 << 20);
+}
+
+static uint64_t live_count(void)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof stats};
+
+    EXPECT(memspan_allocator_get_stats(allocator, &stats) == MEMSPAN_OK);
+    return stats.live_count;
+}
+
+static void add_up(void)
+{
+    EXPECT(memspan_check() == MEMSPAN_OK);
+}
+
+/* ---- threads ---- */
+
+static void pair(void)
+{
+    release(take(SIZE));
+}
+
+static void free_0(void)
+{
+    release(shared[0]);
+}
+
+static void free_1(void)
+{
+    release(shared[1]);
+}
+
+static void destroy(void)
+{
+    EXPECT(memspan_allocator_destroy(allocator) == MEMSPAN_OK);
+}
+
+static void use_maybe(void)
+{
+    void *block = memspan_alloc(allocator, SIZE);
+
+    if (block != NULL) {
+        release(block);
+    }
+}
+
+static void free_all_four(void)
+{
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        release(shared[i]);
+    }
+}
+
+static void count(void)
+{
+    EXPECT(live_count() <= 6);
+}
+
+const struct scenario scenarios[] = {
+    {"pairs", "accounts add up", use_default, {pair, pair}, add_up, 0, false, NULL},
+    {"free-elsewhere", "accounts add up", use_default, {free_0, pair}, add_up, 0, false, NULL},
+    {"free-two-elsewhere",
+     "accounts add up",
+     use_default,
+     {free_0, free_1},
+     add_up,
+     0,
+     false,
+     NULL},
+    {"destroy-free",
+     "the allocator ends with its last block",
+     use_own,
+     {destroy, free_all_four},
+     add_up,
+     0,
+     false,
+     NULL},
+    {"destroy-use",
+     "a block of an ended allocator is whole",
+     use_own,
+     {destroy, use_maybe},
+     add_up,
+     0,
+     false,
+     NULL},
+    {"count-free", "a query sees what lives", use_own, {count, free_0}, add_up, 0, false, NULL},
+};
+const unsigned scenario_count = sizeof scenarios / sizeof scenarios[0];

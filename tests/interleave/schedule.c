@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedule.c: the threads of an execution are real ones, so that they have their own storage and
+ * their own ends, and pass one turn among them. */
+
+#include "schedule.h"
+#include "memory.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SPINS_MAX = 24, /* loads in a row that change nothing: the thread waits for another */
+    IDLE_MAX  = 50, /* yields of all, one after the other */
+};
+
+struct thread {
+    pthread_t handle;
+    sem_t turn;
+    bool exists, has_ended, waits, is_limited, has_timed_out, yields;
+    bool (*is_over)(void *);
+    void *argument;
+    void *(*function)(void *);
+    void *data;
+    enum access access; /* of the next operation */
+    uintptr_t object;
+    const void *place;
+    unsigned spins;
+    uint64_t seen_changes;
+};
+
+struct execution *execution;
+static const struct scenario *running;
+static struct thread threads[THREADS_MAX];
+static unsigned thread_count;
+static unsigned current; /* whose turn it is */
+static uint64_t changes;
+static unsigned idle;
+static pthread_key_t end_key;
+static __thread unsigned self;
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+void scenario_fail(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(execution->message, sizeof execution->message, format, arguments);
+    va_end(arguments);
+    execution->has_failed = true;
+    _exit(1);
+}
+
+bool schedule_is_on(void)
+{
+    return self != 0;
+}
+
+unsigned schedule_self(void)
+{
+    return self;
+}
+
+static struct step *add_step(void)
+{
+    if (execution->count == STEPS_MAX) {
+        scenario_fail("the execution does not end: %d steps", STEPS_MAX);
+    }
+    return &execution->steps[execution->count];
+}
+
+/* What is prescribed for this step; else the standard. */
+static unsigned decide(unsigned standard)
+{
+    unsigned chosen = standard;
+
+    if ((execution->count < execution->told) && (execution->decisions[execution->count] != 0xff)) {
+        chosen = execution->decisions[execution->count];
+    }
+    execution->count++;
+    return chosen;
+}
+
+static bool can_run(const struct thread *t)
+{
+    if (!t->exists || t->has_ended) {
+        return false;
+    }
+    if (t->waits) {
+        return t->has_timed_out || t->is_over(t->argument);
+    }
+    return !t->yields || (changes != t->seen_changes);
+}
+
+static unsigned mask_of_all(bool (*is)(const struct thread *))
+{
+    unsigned mask = 0;
+    unsigned i;
+
+    for (i = 1; i < thread_count; i++) {
+        mask |= is(&threads[i]) ? 1u << i : 0;
+    }
+    return mask;
+}
+
+static bool is_yielding(const struct thread *t)
+{
+    return t->exists && !t->has_ended && !t->waits && t->yields;
+}
+
+static bool is_limited(const struct thread *t)
+{
+    return t->exists && !t->has_ended && t->waits && t->is_limited;
+}
+
+static bool is_alive(const struct thread *t)
+{
+    return t->exists && !t->has_ended;
+}
+
+/* All threads wait. What helps: those that look again, then the time limits. */
+static unsigned find_way_out(void)
+{
+    unsigned mask = mask_of_all(is_yielding);
+    unsigned i;
+
+    if ((mask != 0) && (idle++ < IDLE_MAX)) {
+        return mask;
+    }
+    mask = mask_of_all(is_limited);
+    if (mask == 0) {
+        for (i = 1; i < thread_count; i++) {
+            if (is_alive(&threads[i])) {
+                scenario_fail("deadlock: thread %u and all others wait (%s)", i,
+                              memory_place(threads[i].place));
+            }
+        }
+    }
+    i = (unsigned)__builtin_ctz(mask);
+    if (!running->limit_ends_waits) {
+        scenario_fail("a notification is lost: only its time limit ends the wait of thread %u (%s)",
+                      i, memory_place(threads[i].place));
+    }
+    idle                     = 0;
+    threads[i].has_timed_out = true;
+    return 1u << i;
+}
+
+/* The caller's turn ends, and it waits for the next unless it goes on. */
+static void pass_turn(void)
+{
+    struct step *step = add_step();
+    unsigned mask     = mask_of_all(can_run);
+    unsigned mine     = self;
+    unsigned next;
+
+    if (mask == 0) {
+        if (mask_of_all(is_alive) == 0) {
+            sem_post(&threads[0].turn);
+            return;
+        }
+        mask = find_way_out();
+    }
+    step->is_choice = 0;
+    step->options   = (uint8_t)mask;
+    step->standard  = (uint8_t)(((mask >> mine) & 1) ? mine : (unsigned)__builtin_ctz(mask));
+    next            = decide(step->standard);
+    if (((mask >> next) & 1) == 0) {
+        scenario_fail("the schedule does not fit: thread %u cannot go on at step %u", next,
+                      execution->count - 1);
+    }
+    step->chosen = (uint8_t)next;
+    step->access = (uint8_t)threads[next].access;
+    step->object = threads[next].object;
+    step->place  = threads[next].place;
+    current      = next;
+    if (execution->is_verbose && (threads[next].access != ACCESS_NONE)) {
+        printf("%5u  thread %u  %s %#lx  %s\n", execution->count - 1, next,
+               (step->access == ACCESS_READ) ? "reads " : "writes", (unsigned long)step->object,
+               memory_place(step->place));
+        fflush(stdout);
+    }
+    if (next != mine) {
+        sem_post(&threads[next].turn);
+        if ((mine == 0) || !threads[mine].has_ended) {
+            sem_wait(&threads[mine].turn);
+        }
+    }
+    if (mine != 0) {
+        threads[mine].yields = false;
+    }
+}
+
+static void set_next(enum access access, uintptr_t object, const void *place)
+{
+    threads[self].access = access;
+    threads[self].object = object;
+    threads[self].place  = place;
+}
+
+void schedule_point(enum access access, uintptr_t object, const void *place)
+{
+    set_next(access, object, place);
+    pass_turn();
+    memory_tick(self);
+}
+
+unsigned schedule_choose(unsigned count, const void *place)
+{
+    struct step *step = add_step();
+    unsigned chosen;
+
+    *step  = (struct step){.is_choice = 1, .options = (uint8_t)count, .place = place};
+    chosen = decide(0);
+    if (chosen >= count) {
+        scenario_fail("the schedule does not fit: value %u of %u at step %u", chosen, count,
+                      execution->count - 1);
+    }
+    step->chosen = (uint8_t)chosen;
+    if (execution->is_verbose && (chosen != 0)) {
+        printf("               thread %u sees a value that is %u older\n", self, chosen);
+    }
+    return chosen;
+}
+
+void schedule_progress(void)
+{
+    changes++;
+    idle                = 0;
+    threads[self].spins = 0;
+}
+
+void schedule_spin(void)
+{
+    struct thread *t = &threads[self];
+
+    if (changes != t->seen_changes) {
+        t->seen_changes = changes;
+        t->spins        = 0;
+    } else if (++t->spins > SPINS_MAX) {
+        t->spins  = 0;
+        t->yields = true;
+    }
+}
+
+void schedule_yield(const void *place)
+{
+    threads[self].yields       = true;
+    threads[self].seen_changes = changes;
+    schedule_point(ACCESS_NONE, 0, place);
+    memory_refresh(self);
+}
+
+bool schedule_wait(bool (*is_over)(void *), void *argument, bool limited, enum access access,
+                   uintptr_t object, const void *place)
+{
+    struct thread *t = &threads[self];
+
+    t->is_over       = is_over;
+    t->argument      = argument;
+    t->is_limited    = limited;
+    t->has_timed_out = false;
+    t->waits         = true;
+    schedule_point(access, object, place);
+    t->waits = false;
+    return !t->has_timed_out;
+}
+
+/* ---- threads ---- */
+
+/* After the destructors of the product's keys: the system calls those that are set again up to
+ * four times. */
+static void end(void *round)
+{
+    if ((uintptr_t)round < 3) {
+        pthread_setspecific(end_key, (void *)((uintptr_t)round + 1));
+        return;
+    }
+    threads[self].has_ended = true;
+    changes++;
+    memory_thread_end(self);
+    pass_turn();
+    self = 0;
+}
+
+static void *start(void *argument)
+{
+    struct thread *t = argument;
+
+    self = (unsigned)(t - threads);
+    sem_wait(&t->turn);
+    pthread_setspecific(end_key, (void *)1);
+    memory_tick(self);
+    return t->function(t->data);
+}
+
+int schedule_create(void *(*function)(void *), void *argument)
+{
+    struct thread *t = &threads[thread_count];
+
+    if (thread_count == THREADS_MAX) {
+        scenario_fail("more than %d threads", THREADS_MAX - 1);
+    }
+    *t = (struct thread){.exists = true, .function = function, .data = argument};
+    sem_init(&t->turn, 0, 0);
+    memory_thread_start(thread_count, self);
+    if (__real_pthread_create(&t->handle, NULL, start, t) != 0) {
+        scenario_fail("no thread could be started");
+    }
+    return (int)thread_count++;
+}
+
+bool schedule_has_ended(unsigned thread)
+{
+    return threads[thread].has_ended;
+}
+
+static void *call(void *function_p)
+{
+    (*(void (**)(void))function_p)();
+    return NULL;
+}
+
+void schedule_run(const struct scenario *scenario)
+{
+    unsigned i;
+
+    running      = scenario;
+    thread_count = 1;
+    pthread_key_create(&end_key, end);
+    sem_init(&threads[0].turn, 0, 0);
+    for (i = 0; (i < SCENARIO_THREADS) && (scenario->threads[i] != NULL); i++) {
+        schedule_create(call, (void *)&scenario->threads[i]);
+    }
+    pass_turn();
+    if (scenario->check != NULL) {
+        scenario->check();
+    }
+    _exit(0);
+}
