@@ -3,6 +3,7 @@
 
 #include "shmem/memory.h"
 #include "shmem/collective/collective.h"
+#include "shmem/control/wait.h"
 #include "shmem/partition/partition.h"
 #include "shmem/transport/rma.h"
 #include <memspan/transfer.h>
@@ -28,10 +29,23 @@ static void compare_calls(const char *call, const struct msp_partition *partitio
     }
 }
 
+/* Of the checked mode, before the heap changes: every PE gives the same value in the same call. */
+static void compare_value(const char *call, const struct msp_partition *partition,
+                          const char *argument, size_t value)
+{
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_wait_begin_call(call);
+        msp_collective_check(call, team_of(partition), argument, value);
+        msp_wait_begin_call(NULL);
+    }
+}
+
 static void synchronise(const char *call, const struct msp_partition *partition, unsigned flags)
 {
     if ((flags & MSP_MEMORY_NO_BARRIER) == 0) {
+        msp_wait_begin_call(call);
         msp_collective_barrier(team_of(partition));
+        msp_wait_begin_call(NULL);
     }
     if (MSP_UNLIKELY(msp_job.checks)) {
         compare_calls(call, partition);
@@ -112,6 +126,7 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
         msp_refuse(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call, align_bytes);
         return NULL;
     }
+    compare_value(call, partition, "size", size_bytes);
     if (msp_symmetric_heap_alloc(partition->heap, size_bytes, (align_bytes != 0) ? align_bytes : 16,
                                  &offset) != MEMSPAN_OK) {
         report_shortage(call, partition, size_bytes);
@@ -137,6 +152,7 @@ void msp_memory_free(const char *call, void *pointer, unsigned flags)
     if (partition == NULL) {
         msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
+    compare_value(call, partition, "ptr", offset_of(partition, pointer));
     synchronise(call, partition, flags);
     if (msp_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
@@ -164,6 +180,8 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
     if (partition == NULL) {
         msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
+    compare_value(call, partition, "ptr", offset_of(partition, pointer));
+    compare_value(call, partition, "size", size_bytes);
     synchronise(call, partition, flags);
     old_offset = offset_of(partition, pointer);
     if (msp_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {

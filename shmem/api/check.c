@@ -4,6 +4,7 @@
 #include "shmem/api/check.h"
 #include "shmem/collective/collective.h"
 #include "shmem/context.h"
+#include "shmem/partition/partition.h"
 #include "shmem/transport/rma.h"
 #include <shmem/types.h>
 
@@ -72,6 +73,29 @@ static void check_overlap(const char *call, const void *dest, const void *source
     }
 }
 
+/* In a partition: the bytes are of one live block. */
+static void check_block(const char *call, const void *address, size_t size_bytes)
+{
+    const struct msp_partition *partition = msp_partition_of(address);
+    struct msp_symmetric_block block;
+    size_t offset;
+
+    if ((partition == NULL) || (size_bytes == 0)) {
+        return;
+    }
+    offset = (size_t)((const char *)address - msp_segments[partition->segment].base);
+    if (msp_symmetric_heap_find(partition->heap, offset, &block) != MEMSPAN_OK) {
+        msp_fatal("%s: no live block of partition %d is at %p; it was probably freed before", call,
+                  partition->id, address);
+    }
+    offset -= block.offset_bytes;
+    if ((offset > block.size_bytes) || (size_bytes > block.size_bytes - offset)) {
+        msp_fatal("%s: %zu bytes at %p run past the end of a block of %zu bytes, from its byte %zu "
+                  "on",
+                  call, size_bytes, address, block.size_bytes, offset);
+    }
+}
+
 void msp_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
                    size_t element_bytes, int pe)
 {
@@ -82,6 +106,7 @@ void msp_check_put(const char *call, const void *dest, const void *source, size_
     check_local(call, "source", source);
     check_alignment(call, "dest", dest, element_bytes);
     msp_rma_require(call, dest, size_bytes, pe);
+    check_block(call, dest, size_bytes);
     check_overlap(call, dest, source, size_bytes, pe);
 }
 
@@ -95,12 +120,29 @@ void msp_check_get(const char *call, const void *dest, const void *source, size_
     check_local(call, "dest", dest);
     check_alignment(call, "source", source, element_bytes);
     msp_rma_require(call, source, size_bytes, pe);
+    check_block(call, source, size_bytes);
     check_overlap(call, dest, source, size_bytes, pe);
 }
 
-void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
-                       ptrdiff_t source_stride, size_t block_count, size_t element_bytes, int pe)
+/* From the first element to the last; 0 where these are more bytes than there are: msp_rma refuses
+ * them. */
+static size_t extent_of(ptrdiff_t stride, size_t block_count, size_t count, size_t element_bytes)
 {
+    size_t extent;
+
+    return ((count == 0) || __builtin_mul_overflow((size_t)stride, count - 1, &extent) ||
+            __builtin_add_overflow(extent, block_count, &extent) ||
+            __builtin_mul_overflow(extent, element_bytes, &extent))
+               ? 0
+               : extent;
+}
+
+void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
+                       ptrdiff_t source_stride, size_t block_count, size_t count,
+                       size_t element_bytes, int pe, bool is_dest)
+{
+    size_t extent;
+
     check_pe(call, pe);
     if ((dest_stride < 1) || ((size_t)dest_stride < block_count)) {
         msp_fatal("%s: dst %td is less than %zu, the elements of a block", call, dest_stride,
@@ -111,6 +153,11 @@ void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_s
                   block_count);
     }
     check_alignment(call, "the symmetric address", symmetric, element_bytes);
+    extent = extent_of(is_dest ? dest_stride : source_stride, block_count, count, element_bytes);
+    if (extent != 0) {
+        msp_rma_require(call, symmetric, extent, pe);
+        check_block(call, symmetric, extent);
+    }
 }
 
 void msp_check_word(const char *call, const char *argument, const void *address, size_t size_bytes,
@@ -120,6 +167,7 @@ void msp_check_word(const char *call, const char *argument, const void *address,
     check_local(call, argument, address);
     check_alignment(call, argument, address, size_bytes);
     msp_rma_require(call, address, size_bytes, pe);
+    check_block(call, address, size_bytes);
 }
 
 void msp_check_symmetric(const char *call, const char *argument, const void *address,
@@ -128,6 +176,7 @@ void msp_check_symmetric(const char *call, const char *argument, const void *add
     if (size_bytes != 0) {
         check_local(call, argument, address);
         msp_rma_require(call, address, size_bytes, msp_job.pe);
+        check_block(call, address, size_bytes);
     }
 }
 

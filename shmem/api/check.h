@@ -21,10 +21,11 @@ void msp_check_put(const char *call, const void *dest, const void *source, size_
 void msp_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
                    size_t element_bytes, int pe) __attribute__((cold));
 
-/* Blocks: strides in elements, at least block_count; the symmetric end is on that PE. */
+/* @p count blocks: strides in elements, at least block_count; the symmetric end, dest or source, is
+ * on that PE. */
 void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
-                       ptrdiff_t source_stride, size_t block_count, size_t element_bytes, int pe)
-    __attribute__((cold));
+                       ptrdiff_t source_stride, size_t block_count, size_t count,
+                       size_t element_bytes, int pe, bool is_dest) __attribute__((cold));
 
 /* A symmetric word of that PE, aligned. */
 void msp_check_word(const char *call, const char *argument, const void *address, size_t size_bytes,

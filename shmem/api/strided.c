@@ -18,7 +18,7 @@ static void put_blocks(const char *call, const struct msp_context *context, void
                        size_t count, size_t element_bytes, int pe)
 {
     if (MSP_UNLIKELY(msp_job.checks)) {
-        msp_check_strided(call, dest, dst, sst, block_count, element_bytes, pe);
+        msp_check_strided(call, dest, dst, sst, block_count, count, element_bytes, pe, true);
     }
     msp_put_strided(call, context, dest, source, stride_of(dst, element_bytes),
                     stride_of(sst, element_bytes), msp_bytes_of(block_count, element_bytes), count,
@@ -30,7 +30,7 @@ static void get_blocks(const char *call, const struct msp_context *context, void
                        size_t count, size_t element_bytes, int pe)
 {
     if (MSP_UNLIKELY(msp_job.checks)) {
-        msp_check_strided(call, source, dst, sst, block_count, element_bytes, pe);
+        msp_check_strided(call, source, dst, sst, block_count, count, element_bytes, pe, false);
     }
     msp_get_strided(call, context, dest, source, stride_of(dst, element_bytes),
                     stride_of(sst, element_bytes), msp_bytes_of(block_count, element_bytes), count,

@@ -20,6 +20,7 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <shmem/types.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,25 @@ void msp_wait_init(void)
 bool msp_wait_is_oversubscribed(void)
 {
     return atomic_load_explicit(&is_oversubscribed, memory_order_relaxed);
+}
+
+/* A job in which several threads wait at once is no deadlock that is looked for: one is enough. */
+static _Atomic(const char *) current_call;
+
+void msp_wait_begin_call(const char *call)
+{
+    atomic_store_explicit(&current_call, call, memory_order_relaxed);
+}
+
+const char *msp_wait_call_text(char *text, size_t text_bytes)
+{
+    const char *call = atomic_load_explicit(&current_call, memory_order_relaxed);
+
+    text[0] = '\0';
+    if (call != NULL) {
+        snprintf(text, text_bytes, ", in %s,", call);
+    }
+    return text;
 }
 
 static struct msp_doorbell *my_doorbell(void)
@@ -162,9 +182,11 @@ static void look_for_a_deadlock(struct msp_waiter *waiter)
     }
     waiter->deadlocks = (all_sleep && (ending >= 0)) ? (waiter->deadlocks + 1) : 0;
     if (waiter->deadlocks >= DEADLOCKS_MAX) {
-        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while this PE and "
+        char call[64];
+
+        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while this PE%s and "
                   "all others wait for something else",
-                  msp_job.local_pes[ending]);
+                  msp_job.local_pes[ending], msp_wait_call_text(call, sizeof call));
     }
 }
 

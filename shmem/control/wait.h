@@ -42,6 +42,12 @@ void msp_wait_end(struct msp_waiter *waiter);
 /* Messages arrive, and that of this waiter may be the next: it polls again. */
 void msp_wait_renew(struct msp_waiter *waiter);
 
+/* The collective call that this PE's next waits are of, for the message of a deadlock; NULL: of no
+ * certain one. */
+void msp_wait_begin_call(const char *call);
+/* ", in CALL,", or "". */
+const char *msp_wait_call_text(char *text, size_t text_bytes);
+
 /* After a poll that found nothing, in calls that programs make in a loop (test, fetch, g): yields
  * now and then where processors are oversubscribed. */
 void msp_wait_poll(void);

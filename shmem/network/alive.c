@@ -145,9 +145,14 @@ void msp_network_alive_look(void)
     pe       = (silent != NULL) ? silent->pe : -1;
     msp_network_unlock(msp_network.main);
     if (is_stuck) {
-        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while PE %d and all "
+        char call[64] = "";
+
+        if (waiting == msp_job.pe) {
+            msp_wait_call_text(call, sizeof call);
+        }
+        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while PE %d%s and all "
                   "others wait for something else",
-                  ending, waiting);
+                  ending, waiting, call);
     }
     if (pe >= 0) {
         msp_fatal(

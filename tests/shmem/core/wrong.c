@@ -2,7 +2,6 @@
 /* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
 
 #define SHMEMX_PARTITION_NAMES
-#include <memspan/omp.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>
@@ -498,16 +497,6 @@ static void handler_null(void)
     exit((shmemx_handler_add(NULL, NULL, &id) == MEMSPAN_ERR_INVALID) ? 0 : 1);
 }
 
-static void sizes_differ(void)
-{
-    (void)shmem_malloc(8 * (size_t)(shmem_my_pe() + 1));
-}
-
-static void omp_sizes_differ(void)
-{
-    (void)omp_alloc(8 * (size_t)(shmem_my_pe() + 1), omp_shmem_mem_alloc);
-}
-
 static void overlapping(void)
 {
     shmem_long_put(heap, heap + 1, 4, shmem_my_pe());
@@ -578,8 +567,6 @@ static const struct {
     {"partition_unknown", partition_unknown},
     {"mapped_unknown", mapped_unknown},
     {"handler_null", handler_null},
-    {"sizes_differ", sizes_differ},
-    {"omp_sizes_differ", omp_sizes_differ},
     {"overlapping", overlapping},
     {"after_finalize", after_finalize},
     {"finalize_twice", finalize_twice},

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# wrong.sh OSHRUN PROGRAM: every mistake ends the job, or is answered, with words that name the call
-# and what was wrong; none hangs or is taken.
+# wrong.sh OSHRUN PROGRAM MEMORY-PROGRAM: every mistake ends the job, or is answered, with words that
+# name the call and what was wrong; none hangs or is taken.
 set -u
 oshrun=$1
 program=$2
+memory=$3
 bad=0
 
 # expect CASE RESULT WORDS...: RESULT is "fatal" or "answered"; the words stand in what is said.
@@ -115,7 +116,18 @@ code=$({ { sleep 0.3; "$program" pe_negative; echo $? >&3; } 2>&1 | true; } 3>&1
 export SHMEMX_CHECK=1
 expect context_stale fatal context
 expect context_reused fatal "is no context, or was destroyed"
-expect sizes_differ fatal shmem_malloc "same calls"
-expect omp_sizes_differ fatal omp_alloc "same calls"
 expect overlapping fatal overlap
+program=$memory
+expect sizes_differ fatal "shmem_malloc: size is " " 4321 " " 8642 " "of the team"
+expect omp_sizes_differ fatal "omp_alloc: size is " "of the team"
+expect frees_differ fatal "shmem_free: ptr is " "of the team"
+expect malloc_alone fatal "shmem_malloc: PE 1 of the team is in another collective call"
+expect malloc_at_end fatal "PE 1 is at its end" "while this PE, in shmem_malloc, and all others"
+expect past_the_block fatal "shmem_putmem: 8 bytes at 0x" "past the end of a block of 4096 bytes"
+expect get_past_the_block fatal "shmem_getmem: no live block of partition 1 is at 0x"
+expect stride_past_the_block fatal "shmem_long_iput: 4104 bytes at 0x" "a block of 4096 bytes"
+expect atomic_in_freed fatal "shmem_long_atomic_inc: no live block of partition 1 is at 0x"
+expect whole_blocks answered
+unset SHMEMX_CHECK
+expect free_at_end fatal "PE 0 is at its end" "while this PE, in shmem_free, and all others"
 exit $bad
