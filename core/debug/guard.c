@@ -13,12 +13,9 @@
 
 #include "core/debug/guard.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
-#include "core/base/option.h"
 #include "core/debug/guard_report.h"
-#include "core/debug/waits.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
 #include <stdio.h>
@@ -30,10 +27,6 @@
 #define QUARANTINE_BYTES_MAX ((uint64_t)64 << 20)
 enum {
     QUARANTINE_COUNT_MAX = 1 << 16,
-    /* Closed pages split mappings, of which a process has 65530 (vm.max_map_count) and needs some
-     * itself. Further blocks have patterns alone. */
-    MAPPINGS_DEFAULT   = 65530,
-    MAPPINGS_PER_BLOCK = 4,
     /* Blocks in use that have pages of a checking backend by themselves, which costs addresses. */
     APART_COUNT_MAX = 4096,
     EXIT_STATUS     = 86,
@@ -45,12 +38,11 @@ static struct msp_guard_block *quarantine_first;
 static struct msp_guard_block *quarantine_last;
 static uint64_t quarantine_bytes;
 static uint64_t quarantine_count;
-static uint64_t quarantine_paged;
-static uint64_t paged_count; /* in use or in quarantine */
+static uint64_t quarantine_split;
+static uint64_t split_count; /* blocks of split mappings, in use or in quarantine */
 static uint64_t apart_count; /* in use */
 static uint64_t serial;
-
-static uint64_t paged_max; /* written once, before the guard is on */
+static struct msp_guard_counts counts;
 
 /* ---- leaving the quarantine ---- */
 
@@ -82,14 +74,15 @@ static struct msp_guard_block *take_over_due(bool all)
 
     while (((b = quarantine_first) != NULL) &&
            (all || (quarantine_bytes > QUARANTINE_BYTES_MAX) ||
-            (quarantine_count > QUARANTINE_COUNT_MAX) || (quarantine_paged > paged_max / 2))) {
+            (quarantine_count > QUARANTINE_COUNT_MAX) ||
+            (quarantine_split > msp_guard_settings.split_max / 2))) {
         quarantine_first = b->next;
         if (quarantine_first == NULL) {
             quarantine_last = NULL;
         }
         quarantine_bytes -= quarantine_cost(b);
         quarantine_count--;
-        quarantine_paged -= b->zone.paged ? 1 : 0;
+        quarantine_split -= b->zone.split ? 1 : 0;
         if (!b->replaced) {
             msp_guard_table_remove(b);
         }
@@ -108,23 +101,21 @@ static void give_back(struct msp_guard_block *due)
     struct msp_guard_block *next;
 
     for (b = due; b != NULL; b = next) {
-        bool paged = b->zone.paged;
+        bool split = b->zone.split;
 
         next = b->next;
         if (!b->returned && !is_inherited(b) && !msp_red_zone_check_closed(&b->zone, &damage)) {
             msp_guard_report(&(struct msp_guard_finding){
                 .fault = MSP_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
         }
-        if (b->returned) {
-            paged = false;
-        } else if (msp_red_zone_lower(&b->zone)) {
+        if (!b->returned && msp_red_zone_lower(&b->zone)) {
             msp_store_drop(b->zone.raw);
-        } else {
+        } else if (!b->returned) {
             msp_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
                     b->zone.raw_bytes, (void *)b->zone.raw);
         }
         msp_lock(&guard_lock);
-        paged_count -= paged ? 1 : 0;
+        split_count -= split ? 1 : 0;
         msp_guard_table_drop(b);
         msp_unlock(&guard_lock);
     }
@@ -153,16 +144,18 @@ static void name_allocator(struct msp_guard_block *b)
     }
 }
 
-/* A record, and whether its block may have closed pages, or a checking backend's by themselves. */
-static struct msp_guard_block *new_block(bool *pages_p)
+/* A record, whether its block may have closed pages, or a checking backend's by themselves, and
+ * whether closed pages may split mappings. */
+static struct msp_guard_block *new_block(bool *pages_p, bool *may_split_p)
 {
     struct msp_guard_block *b;
 
     msp_lock(&guard_lock);
     b = msp_guard_table_new();
     if (b != NULL) {
-        *pages_p = (paged_count < paged_max) && (apart_count < APART_COUNT_MAX);
-        paged_count += *pages_p ? 1 : 0;
+        *may_split_p = split_count < msp_guard_settings.split_max;
+        *pages_p = (*may_split_p || msp_guard_settings.regions) && (apart_count < APART_COUNT_MAX);
+        split_count += *may_split_p ? 1 : 0;
         b->serial = ++serial;
     }
     msp_unlock(&guard_lock);
@@ -229,20 +222,49 @@ static void replace_returned(const struct msp_guard_block *by)
     }
 }
 
+/* Counts a block in use. True for the first that should have a closed page and has none. Lock held.
+ */
+static bool count(const struct msp_guard_block *b)
+{
+    bool refused = b->zone.closable && !b->zone.paged;
+
+    counts.blocks++;
+    counts.closed += b->zone.paged ? 1 : 0;
+    counts.refused += refused ? 1 : 0;
+    return refused && (counts.refused == 1);
+}
+
+static void tell_refused(const struct msp_guard_block *b, uint64_t closed)
+{
+    msp_log(MEMSPAN_LOG_WARN, "guard",
+            "no page is closed behind a block of %zu bytes, as behind %llu before it: mappings are "
+            "too many (vm.max_map_count), or its pages are reserved huge ones; it has patterns "
+            "alone, as others from now on: reads beyond them are not detected",
+            b->zone.size_bytes, (unsigned long long)closed);
+}
+
 /* Enters a block whose red zone is written, or drops a record that was not used (@p keep false).
- * The page that was counted ahead counts where there is one. */
+ * The mapping that was counted ahead (@p counted) counts where there is one. */
 static void settle(struct msp_guard_block *b, bool counted, bool keep)
 {
+    bool first_refused = false;
+    uint64_t closed;
+
     msp_lock(&guard_lock);
-    paged_count -= (counted && !(keep && b->zone.paged)) ? 1 : 0;
+    split_count -= (counted && !(keep && b->zone.split)) ? 1 : 0;
     if (keep) {
         apart_count += b->zone.apart ? 1 : 0;
+        first_refused = count(b);
         replace_returned(b);
         msp_guard_table_insert(b);
     } else {
         msp_guard_table_drop(b);
     }
+    closed = counts.closed;
     msp_unlock(&guard_lock);
+    if (first_refused) {
+        tell_refused(b, closed);
+    }
 }
 
 memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed_p,
@@ -250,7 +272,8 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
 {
     const struct msp_call_stack *stack = msp_call_stack_here();
     bool pages                         = false;
-    struct msp_guard_block *b          = new_block(&pages);
+    bool may_split                     = false;
+    struct msp_guard_block *b          = new_block(&pages, &may_split);
     memspan_status_t status;
     void *raw;
 
@@ -266,10 +289,10 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
     }
     status = take_zone(&b->zone, request, zeroed_p, &raw);
     if (status != MEMSPAN_OK) {
-        settle(b, pages, false);
+        settle(b, may_split, false);
         return status;
     }
-    msp_red_zone_raise(&b->zone, raw);
+    msp_red_zone_raise(&b->zone, raw, may_split);
     b->owner        = request->owner;
     b->chunk        = msp_store_chunk(raw);
     b->alloc_stack  = stack;
@@ -277,7 +300,7 @@ memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed
     b->process      = getpid();
     name_allocator(b);
     *address_p = b->zone.address;
-    settle(b, pages, true);
+    settle(b, may_split, true);
     return MEMSPAN_OK;
 }
 
@@ -318,6 +341,9 @@ static void enter_quarantine(struct msp_guard_block *b, const struct msp_red_zon
     struct msp_guard_block *due;
 
     msp_lock(&guard_lock);
+    counts.blocks--;
+    counts.closed -= b->zone.paged ? 1 : 0;
+    split_count += (zone->split && !b->zone.split) ? 1 : 0;
     b->zone     = *zone;
     b->closed   = !zone->apart;
     b->returned = zone->apart;
@@ -331,7 +357,7 @@ static void enter_quarantine(struct msp_guard_block *b, const struct msp_red_zon
     quarantine_last = b;
     quarantine_bytes += quarantine_cost(b);
     quarantine_count++;
-    quarantine_paged += b->zone.paged ? 1 : 0;
+    quarantine_split += b->zone.split ? 1 : 0;
     due = take_over_due(false);
     msp_unlock(&guard_lock);
     if (zone->apart) {
@@ -442,6 +468,16 @@ void msp_guard_refused(const void *address, const char *call)
     }
     msp_guard_report(&finding);
     msp_error_restore(&saved);
+}
+
+void msp_guard_count(struct msp_guard_counts *counts_p)
+{
+    msp_lock(&guard_lock);
+    *counts_p             = counts;
+    counts_p->allocated   = serial;
+    counts_p->quarantined = quarantine_count;
+    counts_p->regions     = msp_guard_settings.regions;
+    msp_unlock(&guard_lock);
 }
 
 /* The lock, unless it cannot be had: the caller may be a signal handler over its holder. */
@@ -615,69 +651,4 @@ __attribute__((destructor)) static void check_at_exit(void)
         fflush(NULL); /* exit() would do that after us */
         _exit(EXIT_STATUS);
     }
-}
-
-/* ---- the beginning ---- */
-
-static bool is_word(const char *text, size_t length, const char *word)
-{
-    return (strlen(word) == length) && (strncmp(text, word, length) == 0);
-}
-
-/* Reads the words of MEMSPAN_DEBUG; true when the guard is requested. */
-static bool read_words(void)
-{
-    struct msp_guard_settings settings = {false, false, false};
-    const char *text                   = msp_option_text(MSP_OPTION_DEBUG);
-    bool guard                         = false;
-    bool waits                         = false;
-    const char *word;
-    size_t length;
-
-    for (word = text; *word != '\0'; word += length + (word[length] == ',')) {
-        length = strcspn(word, ",");
-        if (is_word(word, length, "guard")) {
-            guard = true;
-        } else if (is_word(word, length, "queues")) {
-            waits = true;
-        } else if (is_word(word, length, "report")) {
-            settings.goes_on = true;
-        } else if (is_word(word, length, "fail")) {
-            settings.fails = true;
-        } else if (is_word(word, length, "noleaks")) {
-            settings.no_leaks = true;
-        } else {
-            msp_option_refuse(MSP_OPTION_DEBUG, "\"%.*s\" is none of its words",
-                              (int)((length < 40) ? length : 40), word);
-            return false;
-        }
-    }
-    if (waits) {
-        msp_waits_start();
-    }
-    if ((text[0] != '\0') && !guard && (strcmp(text, "queues") != 0)) {
-        msp_option_refuse(MSP_OPTION_DEBUG, "the word guard is missing");
-        return false;
-    }
-    msp_guard_settings = settings;
-    return guard;
-}
-
-void msp_guard_start(void)
-{
-    struct msp_error_saved saved;
-    uint64_t mappings;
-
-    msp_error_save(&saved);
-    if (read_words()) {
-        if (!msp_file_number("/proc/sys/vm/max_map_count", &mappings)) {
-            mappings = MAPPINGS_DEFAULT;
-        }
-        paged_max = mappings / MAPPINGS_PER_BLOCK;
-        msp_call_stack_start();
-        msp_guard_fault_watch();
-        msp_backend_set_describe(msp_guard_describe);
-        msp_watch_set(MSP_WATCH_GUARD, true);
-    }
-    msp_error_restore(&saved);
 }

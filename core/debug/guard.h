@@ -37,6 +37,16 @@ void msp_guard_refused(const void *address, const char *call);
 struct msp_guard_block;
 bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p);
 
+struct msp_guard_counts {
+    uint64_t allocated; /* so far */
+    uint64_t blocks;    /* in use */
+    uint64_t closed;    /* of those, blocks with closed pages */
+    uint64_t refused; /* so far, blocks that have patterns alone because no page could be closed */
+    uint64_t quarantined; /* freed, and not used again */
+    bool regions;         /* pages are closed by guard regions, else by mprotect() */
+};
+void msp_guard_count(struct msp_guard_counts *counts_p);
+
 /* For a debugger: print the record of the memory at or near @p address. */
 void msp_guard_describe(const void *address);
 

@@ -75,11 +75,13 @@ struct msp_guard_leak {
     uint64_t bytes;
 };
 
-/* The user's setting. Set before the guard is on. */
+/* The user's setting, and what the system lets the guard do. Set before the guard is on. */
 struct msp_guard_settings {
-    bool goes_on;  /* after a finding */
-    bool fails;    /* the exit status shows that there was a finding */
-    bool no_leaks; /* are reported */
+    bool goes_on;       /* after a finding */
+    bool fails;         /* the exit status shows that there was a finding */
+    bool no_leaks;      /* are reported */
+    bool regions;       /* pages can be closed by guard regions */
+    uint64_t split_max; /* blocks whose closed pages are mappings of their own */
 };
 extern struct msp_guard_settings msp_guard_settings;
 

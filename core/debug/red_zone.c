@@ -6,6 +6,11 @@
  * more than a page the front is closed pages, not a pattern. Without pages:  [ pattern | block |
  * pattern ]
  *
+ * A page is closed by a guard region (MADV_GUARD_INSTALL, Linux 6.13), which lives in the page
+ * table and costs no mapping, or by mprotect(), which splits the mapping. A zone is closed by one
+ * or by both, and opened by the same. Kernels refuse guard regions in locked memory and in reserved
+ * huge pages.
+ *
  * Of a backend that checks accesses (MEMSPAN_BACKEND_CHECKS): [ pattern .. | block ] in whole
  * pages, which that backend gives by themselves: it watches the addresses behind them, and the
  * pages themselves when they are given back.
@@ -17,6 +22,8 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
+#include "core/debug/guard_report.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -27,7 +34,14 @@ enum {
     PATTERN_MAX   = 4096,
     DRIVER_MAX    = 256, /* a copy from a device costs more */
     FRONT_MAX     = 1 << 16,
+    /* A guard region costs time by the page. The quarantine has few ranges of more than this. */
+    REGION_MAX = 4 << 20,
 };
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE  103
+#endif
 
 /* Managed memory is the host's only while the device rests, so its driver fills it. */
 static enum msp_red_zone_reach reach_of(const struct msp_provider *p)
@@ -94,9 +108,10 @@ bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t 
     if ((size_bytes > SIZE_MAX / 4) || (align_bytes > SIZE_MAX / 4)) {
         return false;
     }
-    f.reach = reach_of(provider);
-    f.paged = pages && (f.reach == MSP_RED_ZONE_HOST) && host_owns_mapping(provider);
-    f.apart = pages && ((provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0) &&
+    f.reach    = reach_of(provider);
+    f.closable = (f.reach == MSP_RED_ZONE_HOST) && host_owns_mapping(provider);
+    f.paged    = pages && f.closable;
+    f.apart    = pages && ((provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0) &&
               (provider->spec.importer_count == 0);
     if (f.paged) {
         plan_pages(&f, align_bytes);
@@ -176,25 +191,68 @@ static void fill_by_driver(struct msp_red_zone *f)
     msp_error_restore(&saved);
 }
 
-/* Pages that cannot be closed carry the pattern instead. */
-static void close_ends(struct msp_red_zone *f)
+/* ---- closed pages ---- */
+
+bool msp_red_zone_regions(void)
 {
-    if ((f->closed_front_bytes > 0) && (mprotect(f->raw, f->closed_front_bytes, PROT_NONE) != 0)) {
+    size_t page = msp_page_size();
+    void *probe = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool taken  = (probe != MAP_FAILED) && (madvise(probe, page, MADV_GUARD_INSTALL) == 0);
+
+    if (probe != MAP_FAILED) {
+        munmap(probe, page);
+    }
+    return taken;
+}
+
+/* A range of which the kernel refuses a part may have guards in another: they go first. */
+static bool close_by_region(struct msp_red_zone *f, unsigned char *from, size_t bytes)
+{
+    int saved_errno = errno;
+
+    if (!msp_guard_settings.regions || f->split || (bytes > REGION_MAX)) {
+        return false;
+    }
+    if (madvise(from, bytes, MADV_GUARD_INSTALL) != 0) {
+        madvise(from, bytes, MADV_GUARD_REMOVE);
+        errno = saved_errno;
+        return false;
+    }
+    f->guarded = true;
+    return true;
+}
+
+static bool close_by_mapping(struct msp_red_zone *f, unsigned char *from, size_t bytes)
+{
+    if (mprotect(from, bytes, PROT_NONE) != 0) {
+        return false;
+    }
+    f->split = true;
+    return true;
+}
+
+/* Pages that cannot be closed carry the pattern instead. */
+static void close_ends(struct msp_red_zone *f, bool may_split)
+{
+    unsigned char *back = f->raw + f->raw_bytes - f->closed_back_bytes;
+
+    if ((f->closed_front_bytes > 0) && !close_by_region(f, f->raw, f->closed_front_bytes) &&
+        !(may_split && close_by_mapping(f, f->raw, f->closed_front_bytes))) {
         f->closed_front_bytes = 0;
         f->paged              = false;
     }
-    if ((f->closed_back_bytes > 0) && (mprotect(f->raw + f->raw_bytes - f->closed_back_bytes,
-                                                f->closed_back_bytes, PROT_NONE) != 0)) {
+    if ((f->closed_back_bytes > 0) && !close_by_region(f, back, f->closed_back_bytes) &&
+        !(may_split && close_by_mapping(f, back, f->closed_back_bytes))) {
         f->closed_back_bytes = 0;
         f->paged             = false;
     }
 }
 
-void msp_red_zone_raise(struct msp_red_zone *f, void *raw)
+void msp_red_zone_raise(struct msp_red_zone *f, void *raw, bool may_split)
 {
     f->raw     = raw;
     f->address = f->raw + f->front_bytes;
-    close_ends(f);
+    close_ends(f, may_split);
     if (f->reach == MSP_RED_ZONE_HOST) {
         memset(f->address - before_bytes(f), PATTERN, before_bytes(f));
         memset(f->address + f->size_bytes, PATTERN, behind_bytes(f));
@@ -273,18 +331,22 @@ bool msp_red_zone_check(const struct msp_red_zone *f, bool host_only,
 
 /* ---- after the free ---- */
 
+/* The contents are dead; the physical pages need not stay in quarantine with the addresses. A guard
+ * region frees them itself. */
+static bool close_all(struct msp_red_zone *f)
+{
+    if (close_by_region(f, f->raw, f->raw_bytes)) {
+        return true;
+    }
+    madvise(f->raw, f->raw_bytes, MADV_DONTNEED);
+    return close_by_mapping(f, f->raw, f->raw_bytes);
+}
+
 void msp_red_zone_close(struct msp_red_zone *f)
 {
-    if (f->paged) {
-        /* The contents are dead; the physical pages need not stay in quarantine with the addresses.
-         */
-        madvise(f->raw, f->raw_bytes, MADV_DONTNEED);
-        if (mprotect(f->raw, f->raw_bytes, PROT_NONE) == 0) {
-            f->closed_front_bytes = f->raw_bytes;
-            return;
-        }
-    }
-    if (f->reach == MSP_RED_ZONE_HOST) {
+    if (f->paged && close_all(f)) {
+        f->closed_front_bytes = f->raw_bytes;
+    } else if (f->reach == MSP_RED_ZONE_HOST) {
         memset(f->address, PATTERN_FREED, least(f->size_bytes, PATTERN_MAX));
     }
 }
@@ -304,8 +366,7 @@ bool msp_red_zone_check_closed(const struct msp_red_zone *f, struct msp_red_zone
 
 bool msp_red_zone_lower(struct msp_red_zone *f)
 {
-    if ((f->closed_front_bytes == 0) && (f->closed_back_bytes == 0)) {
-        return true;
-    }
-    return mprotect(f->raw, f->raw_bytes, PROT_READ | PROT_WRITE) == 0;
+    bool opened = !f->guarded || (madvise(f->raw, f->raw_bytes, MADV_GUARD_REMOVE) == 0);
+
+    return (!f->split || (mprotect(f->raw, f->raw_bytes, PROT_READ | PROT_WRITE) == 0)) && opened;
 }

@@ -25,7 +25,10 @@ struct msp_red_zone {
     size_t closed_front_bytes; /* of those, pages that are closed, at the start */
     size_t closed_back_bytes;  /* pages that are closed, at the end */
     enum msp_red_zone_reach reach;
-    bool paged; /* the pages are its own and the host may close them */
+    bool closable; /* the pages are its own and the host may close them */
+    bool paged;    /* pages are closed */
+    bool guarded;  /* by guard regions */
+    bool split;    /* by mappings of their own */
     bool
         apart; /* a block by itself of a backend that checks: accesses around and after it strike */
 };
@@ -36,6 +39,9 @@ struct msp_red_zone_damage {
     size_t bytes;        /* from there to the last that does not hold the pattern */
     bool before;         /* the block; else behind it */
 };
+
+/* Whether the kernel closes pages by guard regions; not while new memory is locked. */
+bool msp_red_zone_regions(void);
 
 /* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or
  * requested from a backend that checks. False when the sum overflows. raw and address are set by
@@ -48,15 +54,16 @@ bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t 
 void msp_red_zone_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
                             size_t raw_bytes, struct msp_red_zone *zone_p);
 
-/* The engine gave @p raw: write the pattern, close the pages. Steps that cannot be done (reserved
- * huge pages, too many mappings, no fill) are left out and marked in the record. */
-void msp_red_zone_raise(struct msp_red_zone *zone, void *raw);
+/* The engine gave @p raw: write the pattern, close the pages, where @p may_split also by mappings
+ * of their own. Steps that cannot be done (reserved huge pages, too many mappings, no fill) are
+ * left out and marked in the record. */
+void msp_red_zone_raise(struct msp_red_zone *zone, void *raw, bool may_split);
 
 /* False when the pattern is not whole. With @p host_only no driver is called. */
 bool msp_red_zone_check(const struct msp_red_zone *zone, bool host_only,
                         struct msp_red_zone_damage *damage_p);
 
-/* The program has freed the block: every access is an error from now on. */
+/* The program has freed the block: every access is an error from now on. It may be split now. */
 void msp_red_zone_close(struct msp_red_zone *zone);
 
 /* False when a block that was closed by a pattern has been written to. */

@@ -369,6 +369,24 @@ static bool print_provider(int fd, const struct msp_provider *p)
     return write(fd, line, used) == (ssize_t)used;
 }
 
+static bool print_guard(int fd)
+{
+    struct msp_guard_counts counts;
+    char line[512];
+    size_t used = 0;
+
+    msp_guard_count(&counts);
+    msp_text_append(line, sizeof(line), &used,
+                    "memspan stats guard pages=%s allocated=%llu live=%llu closed=%llu "
+                    "patterns=%llu refused=%llu quarantined=%llu\n",
+                    counts.regions ? "guard-regions" : "mprotect",
+                    (unsigned long long)counts.allocated, (unsigned long long)counts.blocks,
+                    (unsigned long long)counts.closed,
+                    (unsigned long long)(counts.blocks - counts.closed),
+                    (unsigned long long)counts.refused, (unsigned long long)counts.quarantined);
+    return write(fd, line, used) == (ssize_t)used;
+}
+
 memspan_status_t memspan_stats_print(int fd)
 {
     memspan_allocator_stats_t stats = {0};
@@ -389,7 +407,7 @@ memspan_status_t memspan_stats_print(int fd)
     for (p = msp_provider_first(); ok && (p != NULL); p = p->next) {
         ok = print_provider(fd, p);
     }
-    ok = ok && ((print_queues == NULL) || print_queues(fd));
+    ok = ok && ((print_queues == NULL) || print_queues(fd)) && (!msp_guarding() || print_guard(fd));
     if (ok) {
         add_all(&stats);
         ok = print_line(fd, "all", "any", &stats);

@@ -8,11 +8,19 @@
  * dropped: the sanitizer ends the process then. */
 
 #include "core/base/platform.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 void __lsan_register_root_region(const void *address, size_t size_bytes) __attribute__((weak));
 void __lsan_unregister_root_region(const void *address, size_t size_bytes) __attribute__((weak));
 void __lsan_ignore_object(const void *block) __attribute__((weak));
+
+/* True where the sanitizer reads whole chunks: it leaves out the mappings that cannot be read, and
+ * strikes a page that is closed in another way. */
+static inline bool msp_leak_roots_are_read(void)
+{
+    return __lsan_register_root_region != NULL;
+}
 
 static inline void msp_leak_root_add(const void *address, size_t size_bytes)
 {

@@ -146,6 +146,10 @@ ParameterizedTestParameters(guard, faults_where_it_happens)
         {"underrun_far_aligned", "underrun: byte -8 of a block of 100 bytes was written to"},
         {"write_freed_large",
          "use after free: byte 1048576 of a block of 3145728 bytes was written"},
+        {"many_and_read", "overrun: byte 48 of a block of 40 bytes was read|many_and_read+"},
+        {"locked_then_used", "use after free: byte 50 of a block of 100 bytes was read"},
+        {"all_locked", "overrun: byte 4096 of a block of 4096 bytes was written to"},
+        {"read_by_child", "overrun: byte 64 of a block of 64 bytes was read|read_by_child+"},
     };
 
     return cr_make_param_array(struct report, faults, sizeof(faults) / sizeof(faults[0]));
@@ -159,6 +163,74 @@ ParameterizedTest(struct report *fault, guard, faults_where_it_happens)
     cr_expect(faulted(&end), "%s: status %x: %s", fault->wrong, end.status, end.said);
     cr_expect(says(&end, fault->texts), "%s: not \"%s\" in: %s", fault->wrong, fault->texts,
               end.said);
+}
+
+/* ---- kernels without guard regions: pages are closed by mprotect() ---- */
+
+static struct end *run_on_old_kernel(const char *wrong)
+{
+    static struct end end;
+
+    setenv("VICTIM_KERNEL", "old", 1);
+    run("guard", wrong, &end);
+    unsetenv("VICTIM_KERNEL");
+    return &end;
+}
+
+Test(guard, old_kernels_close_pages_too)
+{
+    static const char *const wrongs[] = {"overrun_page", "overrun_read", "use_freed",
+                                         "underrun_far_aligned", "write_freed_large"};
+    size_t i;
+
+    for (i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+        const struct end *end = run_on_old_kernel(wrongs[i]);
+
+        cr_expect(faulted(end), "%s: status %x: %s", wrongs[i], end->status, end->said);
+    }
+    cr_expect(exited_with(run_on_old_kernel("used_again"), 0));
+}
+
+/* A number behind the last @p name that was said; -1 without it. */
+static long number(const struct end *end, const char *name)
+{
+    const char *at = NULL;
+    const char *next;
+
+    for (next = end->said; (next = strstr(next, name)) != NULL; next++) {
+        at = next + strlen(name);
+    }
+    return (at == NULL) ? -1 : atol(at);
+}
+
+Test(guard, old_kernels_limit_the_blocks_with_closed_pages_and_say_so)
+{
+    const struct end *end = run_on_old_kernel("many_counted");
+    long closed           = number(end, " closed=");
+
+    cr_expect(exited_with(end, 0), "status %x: %s", end->status, end->said);
+    cr_expect(says(end, "no page is closed behind a block of 40 bytes|patterns alone|"
+                        "memspan stats guard pages=mprotect allocated=40000 live=40000 closed="),
+              "%s", end->said);
+    cr_expect((closed > 1000) && (closed < 40000), "%s", end->said);
+    cr_expect_eq(number(end, " patterns="), 39999 - closed, "%s", end->said);
+    cr_expect_gt(number(end, "mappings="), closed);
+}
+
+Test(guard, all_blocks_have_closed_pages_without_mappings)
+{
+    static struct end end;
+
+    run("guard", "many_counted", &end);
+    if (!says(&end, "pages=guard-regions")) {
+        cr_skip("the kernel has no guard regions (Linux 6.13), or memory is locked");
+    }
+    cr_expect(says(&end, "allocated=40000 live=40000 closed=40000 patterns=0 refused=0 "
+                         "quarantined=0\n|live=39999 closed=39999 patterns=0 refused=0 "
+                         "quarantined=1\n"),
+              "%s", end.said);
+    cr_expect_lt(number(&end, "mappings="), 1000, "%s", end.said);
+    cr_expect_not(says(&end, " warn guard: "), "%s", end.said);
 }
 
 Test(guard, a_fault_goes_to_the_programs_own_handler_too)
@@ -264,7 +336,7 @@ struct right {
 
 ParameterizedTestParameters(guard, right_programs_run_as_ever)
 {
-    static struct right rights[] = {{"nothing_wrong"}, {"many"}, {"sizes_as_asked"}};
+    static struct right rights[] = {{"nothing_wrong"}, {"used_again"}, {"sizes_as_asked"}};
 
     return cr_make_param_array(struct right, rights, sizeof(rights) / sizeof(rights[0]));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that does one thing wrong: guard-victim WRONG. Ends with 0 when nothing stops it. */
+/* A program that does one thing wrong: guard-victim WRONG. Ends with 0 when nothing stops it. With
+ * VICTIM_KERNEL=old its kernel has no guard regions. */
 
+#include <errno.h>
 #include <memspan/memspan.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,8 +10,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { GUARD_INSTALL = 102, GUARD_REMOVE = 103 }; /* of Linux 6.13 */
+
+/* The library's calls come here, too. */
+__attribute__((visibility("default"))) int madvise(void *address, size_t bytes, int advice)
+{
+    const char *kernel = getenv("VICTIM_KERNEL");
+
+    if ((kernel != NULL) && ((advice == GUARD_INSTALL) || (advice == GUARD_REMOVE))) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_madvise, address, bytes, advice);
+}
+
+void __lsan_register_root_region(const void *address, size_t bytes) __attribute__((weak));
+
+/* The rest is for kernels with guard regions. */
+static void need_regions(void)
+{
+    if (__lsan_register_root_region != NULL) {
+        fprintf(stderr, "victim: LeakSanitizer reads all memory that is mapped\n");
+        exit(77);
+    }
+    void *page =
+        mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (madvise(page, 1, GUARD_INSTALL) != 0) {
+        fprintf(stderr, "victim: the kernel has no guard regions (Linux 6.13)\n");
+        exit(77);
+    }
+}
 
 #define ANY MEMSPAN_ALLOCATOR_NULL
 
@@ -331,19 +367,114 @@ static void nothing_wrong(void)
     }
 }
 
-/* More than may have closed pages. */
-static void many(void)
+enum { MANY = 40000 };
+static char *blocks[MANY];
+
+static void take_many(void)
 {
-    enum { BLOCKS = 40000 };
-    static char *blocks[BLOCKS];
     size_t i;
 
-    for (i = 0; i < BLOCKS; i++) {
+    for (i = 0; i < MANY; i++) {
         blocks[i] = take(40);
     }
+}
+
+/* More than may have mappings of their own. */
+static void many(void)
+{
+    size_t i;
+
+    take_many();
     free(malloc(1 << 24)); /* there must be mappings left for others */
-    for (i = 0; i < BLOCKS; i++) {
+    for (i = 0; i < MANY; i++) {
         memspan_free(blocks[i]);
+    }
+}
+
+static int count_mappings(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int lines  = 0;
+    int c;
+
+    while ((c = getc(maps)) != EOF) {
+        lines += (c == '\n');
+    }
+    fclose(maps);
+    return lines;
+}
+
+/* What many blocks cost, and what the statistics say of them. */
+static void many_counted(void)
+{
+    take_many();
+    memspan_stats_print(STDERR_FILENO);
+    fprintf(stderr, "mappings=%d\n", count_mappings());
+    memspan_free(blocks[1]);
+    memspan_stats_print(STDERR_FILENO);
+    _exit(0);
+}
+
+static void many_and_read(void)
+{
+    need_regions();
+    take_many();
+    exit(blocks[30000][48] == 42 ? 0 : 1);
+}
+
+/* A block in memory that the program locks when it has it. */
+static void locked_then_used(void)
+{
+    char *p = take(100);
+    long at = (long)p & -sysconf(_SC_PAGESIZE);
+
+    if (mlock((void *)at, 1) != 0) {
+        fprintf(stderr, "victim: mlock: %s\n", strerror(errno));
+        exit(77);
+    }
+    use_freed_by(p);
+}
+
+/* The kernel refuses guard regions in memory that is locked at once. */
+static void all_locked(void)
+{
+    if (mlockall(MCL_FUTURE) != 0) {
+        fprintf(stderr, "victim: mlockall: %s\n", strerror(errno));
+        exit(77);
+    }
+    overrun_page();
+}
+
+/* A child has its parent's closed pages. */
+static void read_by_child(void)
+{
+    char *p    = take(64);
+    int status = 0;
+
+    if (fork() == 0) {
+        exit(p[64] == 42 ? 0 : 1);
+    }
+    wait(&status);
+    if (WIFSIGNALED(status)) {
+        raise(WTERMSIG(status));
+    }
+    exit(WEXITSTATUS(status));
+}
+
+/* Memory that has been closed is whole for those who get it then. */
+static void used_again(void)
+{
+    char *p;
+    size_t i;
+    size_t size;
+
+    for (size = 100; size < (size_t)16 << 20; size *= 3) {
+        for (i = 0; i < 8; i++) {
+            p = take(size);
+            memset(p, (int)i, size);
+            memspan_free(p);
+            memspan_trim();
+        }
     }
 }
 
@@ -411,6 +542,12 @@ static const struct {
     WRONG(leak_of_parent),
     WRONG(nothing_wrong),
     WRONG(many),
+    WRONG(many_counted),
+    WRONG(many_and_read),
+    WRONG(locked_then_used),
+    WRONG(all_locked),
+    WRONG(read_by_child),
+    WRONG(used_again),
     WRONG(many_and_overrun),
     WRONG(sizes_as_asked),
 #undef WRONG
