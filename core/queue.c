@@ -7,6 +7,7 @@
 #include "core/base/platform.h"
 #include "core/device/driver.h"
 #include "core/engine/kept.h"
+#include "core/engine/provider.h"
 #include "core/engine/watch_flag.h"
 #include <stdlib.h>
 #include <string.h>
@@ -584,6 +585,7 @@ memspan_status_t memspan_queue_close(memspan_queue_h handle)
     msp_queue_calls_end(q);
     status = end_work(q);
     msp_kept_release(give_record(q));
+    msp_chunk_give_put_off();
     return status;
 }
 
@@ -609,6 +611,7 @@ memspan_status_t memspan_queue_synchronize(memspan_queue_h handle)
     }
     msp_queue_trace(q, "synchronize", NULL, 0, started_ns);
     msp_queue_leave(q);
+    msp_chunk_give_put_off();
     return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/device/driver.h"
+#include "core/engine/provider.h"
 #include "core/engine/watch_flag.h"
 #include "core/queue.h"
 #include <signal.h>
@@ -160,6 +161,7 @@ static memspan_status_t need_thread(struct msp_queue *q)
                                 NULL, "no thread for calls on a queue");
     }
     q->calls = calls;
+    atomic_store(&msp_chunk_in_function, msp_queue_in_function);
     return MEMSPAN_OK;
 }
 

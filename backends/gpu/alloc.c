@@ -97,6 +97,9 @@ memspan_status_t gpu_give_back(struct gpu_device *device, struct gpu_block *bloc
     answer = give_to_driver(device, block);
     /* At the end of the process the driver may have ended first, with all that was its own. */
     if ((answer.code == GPU_SUCCESS) || (answer.code == GPU_DEINITIALIZED)) {
+        if (answer.code == GPU_SUCCESS) {
+            gpu_spares_give(device, false); /* the driver has just waited */
+        }
         return MEMSPAN_OK;
     }
     return gpu_error(device->state, answer, "%zu bytes of %s could not be given back",

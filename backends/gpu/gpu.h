@@ -93,6 +93,15 @@ struct gpu_queue {
     uint64_t held;  /* its holds */
 };
 
+/* What a closed queue left. */
+struct gpu_spare {
+    struct gpu_spare *next;
+    enum gpu_made made; /* HOST: a word; DEVICE: space for partial sums */
+    unsigned epoch;     /* of the device */
+    bool is_used;       /* work of a stream of the program may use it */
+    void *memory;
+};
+
 /* The driver's facts about a device, read once. */
 struct gpu_facts {
     int multiprocessors;
@@ -123,6 +132,8 @@ struct gpu_device {
     atomic_uint epoch;           /* how often it was reset, as far as detected */
     struct gpu_queue *queue;     /* the device's own, made when first needed */
     struct gpu_queue *forgotten; /* such of earlier epochs */
+    struct gpu_spare *spares;
+    int used_spares; /* of these, those that may be in use */
 };
 
 /* How a device reaches another's memory. */
@@ -530,6 +541,15 @@ memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void 
 memspan_status_t gpu_attach(void *state, int ordinal, void *queue, const memspan_block_t *block);
 memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
+
+/* spare.c: what closed queues leave, for the next ones. */
+
+/* NULL: there is none. The device's lock held. */
+void *gpu_spare_take(struct gpu_device *device, enum gpu_made made);
+/* NULL has no effect. */
+void gpu_spare_leave(struct gpu_device *device, enum gpu_made made, void *memory, bool is_used);
+/* Back to the driver, which may wait for all streams: what may be in use, or all of them. */
+void gpu_spares_give(struct gpu_device *device, bool unused_too);
 
 /* event.c: events, and streams of the program. */
 

@@ -13,6 +13,12 @@ static memspan_status_t need_word(struct gpu_queue *queue)
     void *word                = NULL;
     gpu_result_t answer;
 
+    if (queue->word == NULL) {
+        pthread_mutex_lock(&device->lock);
+        queue->word = gpu_spare_take(device, GPU_MADE_HOST);
+        pthread_mutex_unlock(&device->lock);
+        queue->held = (queue->word != NULL) ? __atomic_load_n(queue->word, __ATOMIC_ACQUIRE) : 0;
+    }
     if (queue->word != NULL) {
         return MEMSPAN_OK;
     }
@@ -60,7 +66,8 @@ memspan_status_t gpu_queue_hold(void *opaque_state, int ordinal, void *opaque)
     struct gpu_visit visit;
     memspan_status_t status;
 
-    if (!state->driver->waits_for_words(state->devices[ordinal])) {
+    if ((state->driver->waits_for_words == NULL) ||
+        !state->driver->waits_for_words(state->devices[ordinal])) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     status = gpu_enter(opaque_state, ordinal, GPU_TO_WORK, &visit);

@@ -223,6 +223,7 @@ static void close_device(struct gpu_device *device)
             gpu_queue_drop(device->queue);
             device->queue = NULL;
         }
+        gpu_spares_give(device, true);
         driver->drop_kernels(device);
         gpu_leave(&visit);
     }
@@ -237,6 +238,11 @@ static void free_device(struct gpu_device *device)
         struct gpu_queue *next = device->forgotten->next;
         free(device->forgotten);
         device->forgotten = next;
+    }
+    while (device->spares != NULL) { /* the driver's memory went with it */
+        struct gpu_spare *next = device->spares->next;
+        free(device->spares);
+        device->spares = next;
     }
     free(device->queue);
     pthread_mutex_destroy(&device->lock);

@@ -70,6 +70,9 @@ memspan_status_t gpu_queue_need_scratch(struct gpu_queue *queue, size_t size_byt
     void *scratch             = NULL;
     gpu_result_t answer;
 
+    if (queue->scratch == NULL) {
+        queue->scratch = gpu_spare_take(device, GPU_MADE_DEVICE);
+    }
     if (queue->scratch != NULL) {
         return MEMSPAN_OK;
     }
@@ -88,19 +91,12 @@ void gpu_queue_drop(struct gpu_queue *queue)
     gpu_result_t (*end)(const struct gpu_state *, void *) =
         queue->adopted ? state->driver->release_stream : state->driver->drop_stream;
 
-    /* First, since its work may still use the scratch where giving back does not wait. */
+    /* First, since it may wait for the work that uses the scratch. */
     if (end != NULL) {
         (void)gpu_log_failure(state, end(state, queue->stream), "closing a queue");
     }
-    if (queue->word != NULL) {
-        (void)gpu_log_failure(state, state->driver->give(queue->device, GPU_MADE_HOST, queue->word),
-                              "closing a queue");
-    }
-    if (queue->scratch != NULL) {
-        (void)gpu_log_failure(state,
-                              state->driver->give(queue->device, GPU_MADE_DEVICE, queue->scratch),
-                              "closing a queue");
-    }
+    gpu_spare_leave(queue->device, GPU_MADE_HOST, queue->word, false);
+    gpu_spare_leave(queue->device, GPU_MADE_DEVICE, queue->scratch, end == NULL);
     free(queue);
 }
 
@@ -146,7 +142,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
     } else if (queue->adopted) {
-        gpu_queue_drop(queue); /* giving the scratch back waits for the work that uses it */
+        gpu_queue_drop(queue);
     } else {
         status = gpu_queue_wait(queue); /* destroying it neither waits nor reports how work ended */
         gpu_queue_drop(queue);

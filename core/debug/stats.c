@@ -433,6 +433,7 @@ size_t memspan_trim(void)
     }
     msp_heap_reclaim();
     msp_kept_call_owner(MSP_KEPT_RETURN_COMPLETE);
+    msp_chunk_give_put_off();
     for (p = msp_provider_first(); p != NULL; p = p->next) {
         total += msp_pool_trim(p->pool);
     }

@@ -466,6 +466,7 @@ memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_ch
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                              request->size_bytes);
     }
+    msp_chunk_give_put_off();
     chunk = take_record();
     if (chunk == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a chunk's record");
@@ -497,10 +498,6 @@ memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_ch
 
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
 {
-    struct msp_provider *p     = chunk->provider;
-    const struct msp_device *d = p->spec.device;
-    memspan_status_t status;
-
     if (MSP_UNLIKELY(msp_watching())) {
         atomic_load(&msp_chunk_watcher)->giving_back(chunk);
     }
@@ -509,6 +506,15 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
     /* Out of the map first: the driver may give the same address to another thread at once. */
     msp_map_remove(chunk->address, chunk->size_bytes);
     msp_leak_root_drop(chunk->address, chunk->size_bytes);
+    return msp_chunk_put_off(chunk) ? MEMSPAN_OK : msp_chunk_release(chunk);
+}
+
+memspan_status_t msp_chunk_release(struct msp_chunk *chunk)
+{
+    struct msp_provider *p     = chunk->provider;
+    const struct msp_device *d = p->spec.device;
+    memspan_status_t status;
+
     if (chunk->import_cookies != NULL) {
         release_imports(chunk, p->spec.importer_count);
     }

@@ -128,9 +128,19 @@ memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);
 
+/* Its last part: what the driver has to do. */
+memspan_status_t msp_chunk_release(struct msp_chunk *chunk);
+
 /* given_back.c: note that a chunk goes; whether one of those that went last was there. */
 void msp_chunk_note_gone(const struct msp_chunk *chunk);
 bool msp_chunk_was_here(const void *address);
+
+/* given_back.c: whether the calling thread is in a function that holds a queue; NULL: no function
+ * was called on one. What it gives back then is put off (true) until another thread takes a chunk,
+ * trims, or has waited for a queue. */
+extern bool (*_Atomic msp_chunk_in_function)(void);
+bool msp_chunk_put_off(struct msp_chunk *chunk);
+void msp_chunk_give_put_off(void);
 
 /* Give the pages of a part of a chunk back to the system, which must be unused; they are zero when
  * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or

@@ -147,9 +147,11 @@ MEMSPAN_API memspan_status_t memspan_kernel_launch_on(memspan_queue_h queue,
                                                       const memspan_kernel_call_t *call);
 
 /** A function of the program. In it, no queue that has functions to call may be waited for; calls
- * that would close its own queue, or wait for it, fail with MEMSPAN_ERR_CONFLICT. An exception that
- * leaves it passes through the call where the function runs in it, and ends the process where it
- * runs on the library's thread. */
+ * that would close its own queue, or wait for it, fail with MEMSPAN_ERR_CONFLICT where that queue
+ * waits for the function. Where the function runs in the call nothing waits for it: they succeed.
+ * Memory that it frees goes back to a driver after the function. An exception that leaves it passes
+ * through the call where the function runs in it, and ends the process where it runs on the
+ * library's thread. */
 typedef void (*memspan_call_t)(void *argument);
 
 /** Call @p function on a thread of the library, after the work that is on @p queue now; later work

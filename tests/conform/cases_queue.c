@@ -2,10 +2,16 @@
 /* Queues: the order of one, that of two, and memory that is freed and allocated in that order. */
 
 #include "conform.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BYTES = 100001, ROUNDS = 20 };
+enum {
+    BYTES  = 100001,
+    ROUNDS = 20,
+    LARGE  = 40 << 20 /* goes back to the driver when it is freed */
+};
 
 static memspan_queue_h open_queue(void)
 {
@@ -83,8 +89,158 @@ static void a_queue_waits_for_another(void)
     free(out);
 }
 
+/* ---- functions on queues ---- */
+
+/* What a function does, and what it has found. */
+struct deed {
+    const unsigned char *seen;
+    memspan_kind_t kind;
+    memspan_queue_h other;
+    void *large;
+    atomic_bool may_end;
+    atomic_bool is_done;
+};
+
+static void look(void *argument)
+{
+    struct deed *deed = argument;
+
+    check_filled(deed->seen, 3, deed->kind);
+    atomic_store(&deed->is_done, true);
+}
+
+/* After the work before it, and before the work after it. */
+static void a_function_keeps_the_order(void)
+{
+    unsigned char *out    = malloc(BYTES);
+    memspan_queue_h queue = open_queue();
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        struct deed deed     = {.seen = out, .kind = m.kind};
+        unsigned char *block = memspan_alloc_on(m.allocator, BYTES, queue);
+
+        CHECK((block != NULL) && (out != NULL));
+        CHECK_OK(memspan_fill_on(queue, block, 3, BYTES));
+        CHECK_OK(memspan_copy_on(queue, out, block, BYTES));
+        CHECK_OK(memspan_call_on(queue, look, &deed));
+        CHECK_OK(memspan_fill_on(queue, block, 5, BYTES));
+        CHECK_OK(memspan_copy_on(queue, out, block, BYTES));
+        CHECK_OK(memspan_free_on(block, queue));
+        CHECK_OK(memspan_queue_synchronize(queue));
+        CHECK(atomic_load(&deed.is_done));
+        check_filled(out, 5, m.kind);
+        (void)memspan_trim();
+        conform_done(&m);
+    }
+    CHECK_OK(memspan_queue_close(queue));
+    free(out);
+}
+
+static void do_nothing(void *argument)
+{
+    (void)argument;
+}
+
+/* One that a driver has held. */
+static memspan_queue_h open_used_queue(void)
+{
+    memspan_queue_h queue = open_queue();
+
+    CHECK_OK(memspan_call_on(queue, do_nothing, NULL));
+    CHECK_OK(memspan_queue_synchronize(queue));
+    return queue;
+}
+
+static void close_and_free(void *argument)
+{
+    struct deed *deed = argument;
+
+    CHECK_OK(memspan_queue_close(deed->other));
+    CHECK_OK(memspan_free(deed->large));
+    atomic_store(&deed->is_done, true);
+}
+
+static void await_leave(void *argument)
+{
+    struct deed *deed = argument;
+
+    while (!atomic_load(&deed->may_end)) {
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    atomic_store(&deed->is_done, true);
+}
+
+/* What closes waits for the queue that is closed, and memory goes back later: a driver would wait
+ * for the queue whose function this is. A wrong wait never ends. */
+static void a_function_closes_another_queue(void)
+{
+    memspan_queue_h queue = open_queue();
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        struct deed deed = {.other = open_used_queue(), .large = memspan_alloc(m.allocator, LARGE)};
+
+        CHECK_OK(memspan_call_on(queue, close_and_free, &deed));
+        CHECK_OK(memspan_queue_synchronize(queue));
+        CHECK(atomic_load(&deed.is_done));
+        conform_done(&m);
+    }
+    CHECK_OK(memspan_queue_close(queue));
+}
+
+struct own_close {
+    memspan_queue_h queue;
+    memspan_status_t status;
+};
+
+static void close_own(void *argument)
+{
+    struct own_close *own = argument;
+
+    own->status = memspan_queue_close(own->queue);
+}
+
+/* A queue that waits for the function stays; one that has nothing to wait for goes. */
+static void a_function_closes_its_queue(void)
+{
+    memspan_queue_info_t info = {.struct_size = sizeof(info)};
+    struct own_close own      = {.queue = open_used_queue()};
+
+    CHECK_OK(memspan_queue_describe(own.queue, &info));
+    CHECK_OK(memspan_call_on(own.queue, close_own, &own));
+    if (info.called_after_wait != 0) {
+        CHECK(own.status == MEMSPAN_OK, "%d", own.status);
+        CHECK_STATUS(memspan_queue_close(own.queue), MEMSPAN_ERR_NOT_FOUND);
+        return;
+    }
+    CHECK_OK(memspan_queue_synchronize(own.queue));
+    CHECK(own.status == MEMSPAN_ERR_CONFLICT, "%d", own.status);
+    CHECK_OK(memspan_queue_close(own.queue));
+}
+
+static void a_queue_closes_beside_a_function(void)
+{
+    memspan_queue_info_t info = {.struct_size = sizeof(info)};
+    memspan_queue_h queue     = open_used_queue();
+    struct deed deed          = {.may_end = false};
+
+    CHECK_OK(memspan_queue_describe(queue, &info));
+    atomic_store(&deed.may_end, info.called_after_wait != 0); /* it runs in the call */
+    CHECK_OK(memspan_call_on(queue, await_leave, &deed));
+    CHECK_OK(memspan_queue_close(open_used_queue()));
+    atomic_store(&deed.may_end, true);
+    CHECK_OK(memspan_queue_synchronize(queue));
+    CHECK(atomic_load(&deed.is_done));
+    CHECK_OK(memspan_queue_close(queue));
+}
+
 const struct conform_case conform_queue_cases[] = {
     {"a_queue_keeps_its_order", a_queue_keeps_its_order},
     {"a_queue_waits_for_another", a_queue_waits_for_another},
+    {"a_function_keeps_the_order", a_function_keeps_the_order},
+    {"a_function_closes_another_queue", a_function_closes_another_queue},
+    {"a_function_closes_its_queue", a_function_closes_its_queue},
+    {"a_queue_closes_beside_a_function", a_queue_closes_beside_a_function},
     {NULL, NULL},
 };
