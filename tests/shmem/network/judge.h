@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HELD_MAX = 48, SERIALS = 1 << 16, PES = 1 << 10, STEPS = 24 };
+enum { HELD_MAX = 48, SERIALS = 1 << 16, PES = 1 << 10, STEPS = 24, STEPS_READ = 200 };
 
 enum kind { PUT, GET, SEND, FLUSH };
 
@@ -37,8 +37,9 @@ struct held {
     void *local;
     size_t size_bytes;
     bool fails;
-    bool passes;    /* a message that may overtake others, */
-    bool is_passed; /* and one that others may overtake */
+    bool reads_early; /* a put that completes before it has an effect */
+    bool passes;      /* a message that may overtake others, */
+    bool is_passed;   /* and one that others may overtake */
     char copy[];
 };
 

@@ -4,7 +4,8 @@
  * bytes is the driver that it is built with. PEs are processes of one machine.
  *
  * Every operation is held. Progress of its queue gives it to the driver below some steps later,
- * before or after others as their order allows, and completes it some steps after that. A seed
+ * before or after others as their order allows, and completes it some steps after that; half of the
+ * puts complete before, as their source is read, and take effect long after. A seed
  * (JUDGE_SEED) decides all of it, and which limits the driver announces. With 4 in it, messages
  * pass each other too (judge_message.c): this is more than the contract allows, and tests what is
  * above the network. Nothing but what OpenSHMEM promises has an order then.

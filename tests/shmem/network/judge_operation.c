@@ -145,6 +145,17 @@ void judge_complete(struct held *held)
     }
 }
 
+/* The source of a put may be used again; only a flush shows that it has taken effect. */
+static void read_early(struct held *held)
+{
+    struct msp_network_request *request = held->request;
+
+    held->reads_early = false;
+    held->request     = NULL;
+    held->due         = held->queue->step + judge_draw(held->queue, STEPS_READ);
+    request->complete(request, MEMSPAN_OK);
+}
+
 unsigned judge_step(struct msp_network_queue *queue, bool all)
 {
     struct held **link = &queue->first;
@@ -153,7 +164,11 @@ unsigned judge_step(struct msp_network_queue *queue, bool all)
 
     queue->step++;
     for (held = queue->first; held != NULL; held = held->next) {
-        if ((held->state == HELD) && (all || (held->due <= queue->step)) && may_go(held)) {
+        if ((held->state != HELD) || (!all && (held->due > queue->step))) {
+            /* not yet */
+        } else if (held->reads_early) {
+            read_early(held);
+        } else if (may_go(held)) {
             issue(held);
         }
         count += (held->state != BELOW) ? 1 : 0;
@@ -229,15 +244,18 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
     struct msp_network_queue *queue = peer->queue;
     const bool copies               = is_copied(peer, what);
     const bool loosens              = judge.shuffles && (what->kind == SEND);
-    struct held **link              = &queue->first;
-    const uint64_t one              = 1;
+    const bool reads_early =
+        !copies && (what->kind == PUT) && !judge_is_failed(peer) && (judge_draw(queue, 2) == 0);
+    const bool keeps   = copies || loosens || reads_early;
+    struct held **link = &queue->first;
+    const uint64_t one = 1;
     struct held *held;
 
     check_request(queue, request);
     if (is_busy(peer)) {
         return MSP_NETWORK_BUSY;
     }
-    held = malloc(sizeof *held + (copies || loosens ? what->header_bytes + what->size_bytes : 0));
+    held = malloc(sizeof *held + (keeps ? what->header_bytes + what->size_bytes : 0));
     JUDGE(held != NULL, "no memory");
     *held                = *what;
     held->below.complete = completed_below;
@@ -245,6 +263,7 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
     held->peer           = peer;
     held->request        = copies ? NULL : request;
     held->due            = due_of(queue, what);
+    held->reads_early    = reads_early;
     held->fails          = fails_now(what->kind);
     if (held->fails && judge.fails_at_call) {
         free(held);
@@ -252,7 +271,7 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
                                    "a %s has failed", judge_names[what->kind]);
         return MSP_NETWORK_FAILED;
     }
-    if (copies || loosens) {
+    if (keeps) {
         copy_buffers(held, what);
     }
     if (loosens) {

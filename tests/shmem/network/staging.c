@@ -7,6 +7,7 @@
 #include <memspan/status.h>
 #include <pthread.h>
 #include <shmemx.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,100 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
+/* ---- when it is there ---- */
+
+static char block[BYTES]; /* of the host */
+static long told;
+static uint64_t signal_word;
+
+static void put_and_quiet(const char *from, long round)
+{
+    shmem_putmem(block, from, BYTES, 1);
+    shmem_quiet();
+    shmem_long_p(&told, round, 2);
+}
+
+static void put_nbi_and_quiet(const char *from, long round)
+{
+    shmem_putmem_nbi(block, from, BYTES, 1);
+    shmem_quiet();
+    shmem_long_p(&told, round, 2);
+}
+
+static void put_in_order(const char *from, long round)
+{
+    shmem_putmem(block, from, BYTES, 1);
+    shmem_fence();
+    shmem_long_p(&told, round, 1);
+}
+
+static void put_with_signal(const char *from, long round)
+{
+    shmem_putmem_signal(block, from, BYTES, &signal_word, (uint64_t)round, SHMEM_SIGNAL_SET, 1);
+}
+
+static void put_and_barrier(const char *from, long round)
+{
+    (void)round;
+    shmem_putmem(block, from, BYTES, 1);
+}
+
+/* PE 0 puts from its device to PE 1's host memory, and tells the reader: PE 1, or PE 2, which has
+ * an order with PE 1 by PE 0 alone. */
+static const struct {
+    void (*put)(const char *from, long round);
+    int reader;
+    char tells; /* by a (w)ord, a (s)ignal or a (b)arrier */
+} ways[] = {{put_and_quiet, 2, 'w'},
+            {put_nbi_and_quiet, 2, 'w'},
+            {put_in_order, 1, 'w'},
+            {put_with_signal, 1, 's'},
+            {put_and_barrier, 2, 'b'}};
+
+static void read_when_told(int way, long round)
+{
+    char *data = malloc(BYTES);
+    char *back = malloc(BYTES);
+
+    if (ways[way].tells == 'w') {
+        shmem_long_wait_until(&told, SHMEM_CMP_EQ, round);
+    } else if (ways[way].tells == 's') {
+        (void)shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, (uint64_t)round);
+    }
+    shmem_getmem(back, block, BYTES, 1);
+    fill(data, (int)round);
+    CHECK(memcmp(data, back, BYTES) == 0, "way %d, round %ld", way, round);
+    free(back);
+    free(data);
+}
+
+static void tell_others(void)
+{
+    int ways_count = (int)(sizeof ways / sizeof ways[0]);
+
+    for (long round = 1; round <= (long)2 * ways_count; round++) {
+        int way    = (int)(round % ways_count);
+        bool waits = (ways[way].tells == 'b');
+
+        if (shmem_my_pe() == 0) {
+            char *data = malloc(BYTES);
+
+            fill(data, (int)round);
+            shmem_putmem(memory, data, BYTES, 0);
+            shmem_quiet();
+            free(data);
+            ways[way].put(memory, round);
+        }
+        if (waits) {
+            shmem_barrier_all();
+        }
+        if (shmem_my_pe() == ways[way].reader) {
+            read_when_told(way, round);
+        }
+        shmem_barrier_all();
+    }
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
@@ -108,6 +203,9 @@ int main(void)
         move_devices(((size_t)i << 16) + (size_t)(i % 3), i);
     }
     shmem_barrier_all();
+    if (shmem_n_pes() > 2) {
+        tell_others();
+    }
     for (intptr_t i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, run_thread, (void *)i) == 0, "no thread");
     }
