@@ -78,12 +78,18 @@ static void put_then_signal(long *data, uint64_t *signals)
     for (uint64_t i = 1; i <= (uint64_t)count; i++) {
         if (first) {
             long source[DATA];
+            uint32_t arrived = 0;
 
             for (int j = 0; j < DATA; j++) {
                 source[j] = (long)i * (j + 1);
             }
-            shmemx_device_put_signal(v, data, source, sizeof source, &signals[0], 1,
-                                     SHMEMX_DEVICE_SIGNAL_IS_ADD, pe);
+            if (i % 2 == 0) {
+                shmemx_device_put_signal(v, data, source, sizeof source, &signals[0], 1,
+                                         SHMEMX_DEVICE_SIGNAL_IS_ADD, pe);
+            } else {
+                shmemx_device_put_signal_group(v, data, source, sizeof source, &signals[0], i,
+                                               SHMEMX_DEVICE_SIGNAL_IS_SET, pe, 0, 1, &arrived);
+            }
             (void)shmemx_device_signal_wait_until(v, &signals[1], SHMEMX_DEVICE_CMP_GE, i);
         } else {
             uint64_t have =
@@ -121,11 +127,26 @@ static void chain(long *words)
     CHECK(errors == 0, "%ld links are out of order", errors);
 }
 
+/* Kernels reach that memory of other PEs by requests, all other as before. */
+static void set_apart(const void *memory)
+{
+    shmemx_device_segment_t *segment =
+        (shmemx_device_segment_t *)(uintptr_t)shmemx_device_part(view, view->segments_at);
+
+    while (((uintptr_t)memory - segment->base) >= segment->size_bytes) {
+        segment++;
+    }
+    segment->reach_others = 0;
+    segment->addresses_at = 0;
+}
+
 /* An argument: the device, or "by-thread": requests are the work of the view's own thread, as those
- * of a GPU. */
+ * of a GPU. "apart": the same, for data, while kernels store the signals behind them. */
 int main(int argc, char **argv)
 {
-    bool by_thread = (argc > 1) && (strcmp(argv[1], "by-thread") == 0);
+    static uint64_t static_signals[2];
+    bool apart     = (argc > 1) && (strcmp(argv[1], "apart") == 0);
+    bool by_thread = apart || ((argc > 1) && (strcmp(argv[1], "by-thread") == 0));
     int number     = ((argc > 1) && !by_thread) ? atoi(argv[1]) : omp_get_default_device();
     const shmemx_device_view_t *opened = NULL;
     long *data;
@@ -140,13 +161,20 @@ int main(int argc, char **argv)
     leads   = (shmem_my_pe() % 2 == 0);
     data    = shmem_calloc(DATA, sizeof *data);
     flags   = shmem_calloc(4, sizeof *flags);
-    signals = shmem_calloc(2, sizeof *signals);
+    signals = apart ? static_signals : shmem_calloc(2, sizeof *signals);
     words   = shmem_calloc((size_t)rounds * 2, sizeof *words);
     seen    = shmem_calloc((size_t)rounds, sizeof *seen);
     CHECK(shmemx_device_open(number, &opened) == 0, "%s", memspan_error_text());
     view = host_view(opened);
     if (by_thread) {
         ((shmemx_device_view_t *)(uintptr_t)view)->serve = 0;
+    }
+    if (apart && (buddy < shmem_n_pes())) {
+        CHECK(shmemx_device_ptr(view, data, buddy) != NULL, "the data are apart already");
+        set_apart(data);
+        CHECK((shmemx_device_ptr(view, data, buddy) == NULL) &&
+                  (shmemx_device_ptr(view, signals, buddy) != NULL),
+              "kernels store no signals");
     }
     if (buddy < shmem_n_pes()) {
         message(data, flags);
