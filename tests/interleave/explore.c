@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { CHANCE = 4 /* a quarter of the executions are by chance */ };
+
 /* A decision of the current path. */
 struct node {
     struct step step;
@@ -230,16 +232,26 @@ static bool explore(const struct scenario *scenario, unsigned long executions_ma
     preemptions_max = (preemptions_max == 0) ? 2 : preemptions_max;
     node_count      = 0;
     execution->told = 0;
-    do {
+    /* By chance first: a path in order changes its end before its beginning. */
+    execution->preemptions_max = preemptions_max;
+    while (is_right && (count < executions_max / CHANCE)) {
+        execution->random = ++count;
+        is_right          = execute(scenario);
+        steps += execution->count;
+    }
+    execution->random = 0;
+    while (is_right) {
         is_right = execute(scenario);
         count++;
         steps += execution->count;
-        if (!is_right) {
+        if (is_right) {
+            take_steps();
+            has_next = choose_next();
+        }
+        if (!has_next || (count >= executions_max)) {
             break;
         }
-        take_steps();
-        has_next = choose_next();
-    } while (has_next && (count < executions_max));
+    }
     is_found = !is_right && (scenario->fault != NULL) &&
                (strstr(execution->message, scenario->fault) != NULL);
     printf("%-28s %8lu executions  %9lu steps  %u preemptions  %s\n", scenario->name, count, steps,
@@ -294,9 +306,11 @@ int main(int argc, char **argv)
     unsigned long executions_max = 20000;
     unsigned long preemptions    = 0;
     const char *schedule         = NULL;
-    const char *name             = NULL;
-    bool is_right                = true;
-    bool is_found                = false;
+    unsigned scenario_count;
+    const struct scenario *scenarios = scenario_table(&scenario_count);
+    const char *name                 = NULL;
+    bool is_right                    = true;
+    bool is_found                    = false;
     unsigned i;
     int a;
 
@@ -336,9 +350,7 @@ int main(int argc, char **argv)
         if (fork() == 0) { /* one setup knows nothing of another */
             preemptions_max =
                 (unsigned)((preemptions != 0) ? preemptions : scenarios[i].preemptions);
-            if (scenarios[i].setup != NULL) {
-                scenarios[i].setup();
-            }
+            scenario_set_up(i);
             is_right = (schedule != NULL) ? replay(&scenarios[i], schedule)
                                           : explore(&scenarios[i], executions_max);
             fflush(stdout);
@@ -347,6 +359,9 @@ int main(int argc, char **argv)
             int status;
 
             wait(&status);
+            if (WIFSIGNALED(status)) {
+                printf("%-28s its setup ended by signal %d\n", scenarios[i].name, WTERMSIG(status));
+            }
             is_right = is_right && WIFEXITED(status) && (WEXITSTATUS(status) == 0);
         }
     }

@@ -121,7 +121,7 @@ static void count(void)
     EXPECT(live_count() <= 6);
 }
 
-const struct scenario scenarios[] = {
+static const struct scenario scenarios[] = {
     {"pairs", "accounts add up", use_default, {pair, pair}, add_up, 0, false, NULL},
     {"free-elsewhere", "accounts add up", use_default, {free_0, pair}, add_up, 0, false, NULL},
     {"free-two-elsewhere",
@@ -150,4 +150,4 @@ const struct scenario scenarios[] = {
      NULL},
     {"count-free", "a query sees what lives", use_own, {count, free_0}, add_up, 0, false, NULL},
 };
-const unsigned scenario_count = sizeof scenarios / sizeof scenarios[0];
+SCENARIO_TABLE(scenarios)

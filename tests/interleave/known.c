@@ -211,7 +211,7 @@ static void unordered_waker(void)
     set_and_look(memory_order_release);
 }
 
-const struct scenario scenarios[] = {
+static const struct scenario scenarios[] = {
     {"store-buffers", "-", NULL, {relaxed_x, relaxed_y}, one_sees, 0, 0, "not so"},
     {"store-buffers-consistent",
      "one sees",
@@ -237,4 +237,4 @@ const struct scenario scenarios[] = {
     {"announced-relaxed", "-", NULL, {relaxed_sleeper, relaxed_waker}, NULL, 0, 0, "deadlock"},
     {"announced-unordered", "-", NULL, {sleeper, unordered_waker}, NULL, 0, 0, "deadlock"},
 };
-const unsigned scenario_count = sizeof scenarios / sizeof scenarios[0];
+SCENARIO_TABLE(scenarios)

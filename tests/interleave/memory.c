@@ -323,7 +323,7 @@ uint64_t memory_load(const volatile void *address, unsigned size, int order, con
     }
     oldest = (oldest < location->first) ? location->first : oldest;
     oldest = ((newest - oldest) > OLDER_MAX) ? newest - OLDER_MAX : oldest;
-    if ((stale >= STALE_MAX) || (location->stale[thread] >= STALE_EACH)) {
+    if (schedule_is_spinning() || (stale >= STALE_MAX) || (location->stale[thread] >= STALE_EACH)) {
         oldest = newest;
     }
     number = newest;

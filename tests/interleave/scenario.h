@@ -25,8 +25,21 @@ struct scenario {
 /* The kernel refuses membarrier(); a setup sets it. */
 extern bool scenario_without_membarrier;
 
-extern const struct scenario scenarios[];
-extern const unsigned scenario_count;
+/* A program's scenarios, and the setup of one. */
+const struct scenario *scenario_table(unsigned *count_p);
+void scenario_set_up(unsigned number);
+#define SCENARIO_TABLE(table)                                                                      \
+    const struct scenario *scenario_table(unsigned *count_p)                                       \
+    {                                                                                              \
+        *count_p = sizeof(table) / sizeof((table)[0]);                                             \
+        return table;                                                                              \
+    }                                                                                              \
+    void scenario_set_up(unsigned number)                                                          \
+    {                                                                                              \
+        if ((table)[number].setup != NULL) {                                                       \
+            (table)[number].setup();                                                               \
+        }                                                                                          \
+    }
 
 /* Ends the execution; the schedule is reported. */
 void scenario_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

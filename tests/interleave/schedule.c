@@ -13,8 +13,12 @@
 #include <unistd.h>
 
 enum {
-    SPINS_MAX = 24, /* loads in a row that change nothing: the thread waits for another */
-    IDLE_MAX  = 50, /* yields of all, one after the other */
+    /* Loads in a row that change nothing: those after so many are no steps, and after so many the
+     * thread waits for another. */
+    SPINS_SHOWN = 24,
+    SPINS_MAX   = 30000,
+    YIELDS_MAX  = 6,  /* likewise */
+    IDLE_MAX    = 50, /* looks of all, one after the other */
 };
 
 struct thread {
@@ -28,7 +32,7 @@ struct thread {
     enum access access; /* of the next operation */
     uintptr_t object;
     const void *place;
-    unsigned spins;
+    unsigned spins, yield_count;
     uint64_t seen_changes;
 };
 
@@ -39,6 +43,7 @@ static unsigned thread_count;
 static unsigned current; /* whose turn it is */
 static uint64_t changes;
 static unsigned idle;
+static unsigned preemptions_left; /* of an execution by chance */
 static pthread_key_t end_key;
 static __thread unsigned self;
 
@@ -73,13 +78,28 @@ static struct step *add_step(void)
     return &execution->steps[execution->count];
 }
 
-/* What is prescribed for this step; else the standard. */
-static unsigned decide(unsigned standard)
+static unsigned draw(unsigned count)
+{
+    execution->random = execution->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (unsigned)(execution->random >> 33) % count;
+}
+
+/* What is prescribed for this step; else the standard, or by chance: one of @p options. A thread
+ * that could go on is one time in eight stopped, @p is_preemption, as often as the bound allows. */
+static unsigned decide(unsigned standard, unsigned options, bool is_mask, bool is_preemption)
 {
     unsigned chosen = standard;
 
     if ((execution->count < execution->told) && (execution->decisions[execution->count] != 0xff)) {
         chosen = execution->decisions[execution->count];
+    } else if ((execution->random != 0) && !is_mask) {
+        chosen = (draw(2) == 0) ? draw(options) : 0;
+    } else if ((execution->random != 0) &&
+               (!is_preemption || ((preemptions_left > 0) && (draw(8) == 0)))) {
+        do {
+            chosen = draw(THREADS_MAX);
+        } while (((options >> chosen) & 1) == 0);
+        preemptions_left -= is_preemption && (chosen != standard);
     }
     execution->count++;
     return chosen;
@@ -122,6 +142,22 @@ static bool is_alive(const struct thread *t)
     return t->exists && !t->has_ended;
 }
 
+/* Where the threads are, for a message. */
+static const char *waits_of_all(void)
+{
+    static char text[600];
+    size_t used = 0;
+    unsigned i;
+
+    for (i = 1; i < thread_count; i++) {
+        if (is_alive(&threads[i]) && (used < sizeof text)) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%sthread %u at %s",
+                                     (used == 0) ? "" : ", ", i, memory_place(threads[i].place));
+        }
+    }
+    return text;
+}
+
 /* All threads wait. What helps: those that look again, then the time limits. */
 static unsigned find_way_out(void)
 {
@@ -133,18 +169,12 @@ static unsigned find_way_out(void)
     }
     mask = mask_of_all(is_limited);
     if (mask == 0) {
-        for (i = 1; i < thread_count; i++) {
-            if (is_alive(&threads[i])) {
-                scenario_fail("deadlock: thread %u and all others wait (%s)", i,
-                              memory_place(threads[i].place));
-            }
-        }
+        scenario_fail("deadlock: %s", waits_of_all());
     }
-    i = (unsigned)__builtin_ctz(mask);
     if (!running->limit_ends_waits) {
-        scenario_fail("a notification is lost: only its time limit ends the wait of thread %u (%s)",
-                      i, memory_place(threads[i].place));
+        scenario_fail("a notification is lost: only a time limit ends a wait: %s", waits_of_all());
     }
+    i                        = (unsigned)__builtin_ctz(mask);
     idle                     = 0;
     threads[i].has_timed_out = true;
     return 1u << i;
@@ -168,7 +198,7 @@ static void pass_turn(void)
     step->is_choice = 0;
     step->options   = (uint8_t)mask;
     step->standard  = (uint8_t)(((mask >> mine) & 1) ? mine : (unsigned)__builtin_ctz(mask));
-    next            = decide(step->standard);
+    next            = decide(step->standard, mask, true, ((mask >> mine) & 1) != 0);
     if (((mask >> next) & 1) == 0) {
         scenario_fail("the schedule does not fit: thread %u cannot go on at step %u", next,
                       execution->count - 1);
@@ -202,8 +232,18 @@ static void set_next(enum access access, uintptr_t object, const void *place)
     threads[self].place  = place;
 }
 
+bool schedule_is_spinning(void)
+{
+    const struct thread *t = &threads[self];
+
+    return !t->yields && (t->spins > SPINS_SHOWN) && (changes == t->seen_changes);
+}
+
 void schedule_point(enum access access, uintptr_t object, const void *place)
 {
+    if ((access == ACCESS_READ) && schedule_is_spinning()) {
+        return;
+    }
     set_next(access, object, place);
     pass_turn();
     memory_tick(self);
@@ -215,7 +255,7 @@ unsigned schedule_choose(unsigned count, const void *place)
     unsigned chosen;
 
     *step  = (struct step){.is_choice = 1, .options = (uint8_t)count, .place = place};
-    chosen = decide(0);
+    chosen = decide(0, count, false, false);
     if (chosen >= count) {
         scenario_fail("the schedule does not fit: value %u of %u at step %u", chosen, count,
                       execution->count - 1);
@@ -249,8 +289,14 @@ void schedule_spin(void)
 
 void schedule_yield(const void *place)
 {
-    threads[self].yields       = true;
-    threads[self].seen_changes = changes;
+    struct thread *t = &threads[self];
+
+    t->yield_count = (changes == t->seen_changes) ? t->yield_count + 1 : 0;
+    if (changes != t->seen_changes) {
+        t->seen_changes = changes;
+        t->spins        = 0;
+    }
+    t->yields = (t->yield_count >= YIELDS_MAX);
     schedule_point(ACCESS_NONE, 0, place);
     memory_refresh(self);
 }
@@ -329,8 +375,9 @@ void schedule_run(const struct scenario *scenario)
 {
     unsigned i;
 
-    running      = scenario;
-    thread_count = 1;
+    running          = scenario;
+    preemptions_left = execution->preemptions_max;
+    thread_count     = 1;
     pthread_key_create(&end_key, end);
     sem_init(&threads[0].turn, 0, 0);
     for (i = 0; (i < SCENARIO_THREADS) && (scenario->threads[i] != NULL); i++) {

@@ -32,6 +32,8 @@ struct execution {
     uint8_t decisions[STEPS_MAX];
     unsigned count;
     struct step steps[STEPS_MAX];
+    uint64_t random; /* decisions by chance, from this number; 0: the standard ones */
+    unsigned preemptions_max;
     bool is_verbose;
     bool has_failed;
     char message[1024];
@@ -51,7 +53,9 @@ unsigned schedule_choose(unsigned count, const void *place);
 /* The calling thread has done a step that changed something, or one that it may repeat for ever. */
 void schedule_progress(void);
 void schedule_spin(void);
-/* It gives up the processor, until another thread has changed something. */
+/* It has loaded the same again and again: its loads are no steps, and have the newest values. */
+bool schedule_is_spinning(void);
+/* It gives up the processor, and looks again; at last when another thread has changed something. */
 void schedule_yield(const void *place);
 
 /* A condition that other threads make true. @p is_limited: a time limit ends the wait; false then.

@@ -75,7 +75,7 @@ static void watch(void)
 
 #define ALONE "no thread is in a section while another has stopped them"
 
-const struct scenario scenarios[] = {
+static const struct scenario scenarios[] = {
     {"enter-stop", ALONE, know_threads, {enter_twice, stop}, NULL, 0, false, NULL},
     {"enter-fast-stop", ALONE, know_threads, {enter_fast, stop}, NULL, 0, false, NULL},
     {"enter-fast-stop-twice", ALONE, know_threads, {enter_fast, stop_twice}, NULL, 0, false, NULL},
@@ -84,4 +84,4 @@ const struct scenario scenarios[] = {
     {"stop-stop", ALONE, know_threads, {stop, stop, enter_fast}, NULL, 0, false, NULL},
     {"enter-watch", ALONE, know_threads, {enter_fast, watch, stop}, NULL, 0, false, NULL},
 };
-const unsigned scenario_count = sizeof scenarios / sizeof scenarios[0];
+SCENARIO_TABLE(scenarios)
