@@ -289,7 +289,7 @@ static void *alloc_symmetric(size_t align_bytes, size_t size_bytes, bool zeroed)
 
     if (alloc == NULL) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no symmetric heap");
-        msp_error_hint("omp_shmem_mem_alloc begins with shmem_init()");
+        msp_error_hint("memspan_omp_symmetric_mem_alloc begins with shmem_init()");
         return NULL;
     }
     return alloc(align_bytes, size_bytes, zeroed);

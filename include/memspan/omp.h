@@ -250,12 +250,12 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 #define ompx_gnu_pinned_mem_alloc  MEMSPAN_CONSTANT(omp_allocator_handle_t, 200)
 #define ompx_gnu_managed_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 201)
 
-/** Symmetric memory of OpenSHMEM: omp_alloc() and the rest are shmem_malloc(3) and so on,
- * collective over all PEs. No traits, no fallback: NULL in all PEs. Source: the paper on OpenMP and
- * OpenSHMEM.
- */
-#define omp_shmem_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 300)
-#define omp_shmem_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 300)
+/** The symmetric heap of OpenSHMEM, on the host: omp_alloc() and the rest are shmem_malloc(3) and
+ * so on, collective over all PEs. No traits, no fallback: NULL in all PEs. Source: our own; the
+ * omp_shmem_mem_alloc of the paper on OpenMP and OpenSHMEM is for mapped variables, which
+ * memspan_map_symmetric() serves. */
+#define memspan_omp_symmetric_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 300)
+#define memspan_omp_symmetric_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 300)
 
 #ifndef omp_initial_device
 #define omp_initial_device (-1)
@@ -408,8 +408,9 @@ MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *ptr, size_t size)
  * MEMSPAN_ERR_UNSUPPORTED (map clauses are not seen), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_map_symmetric_allocator(omp_allocator_handle_t allocator);
 
-/** The functions behind omp_shmem_mem_alloc, for libraries of OpenSHMEM: libmemspan-shmem sets its
- * own in shmem_init(). @p alignment 0: none; @p zeroed: as omp_calloc(). NULL: none from now on. */
+/** The functions behind memspan_omp_symmetric_mem_alloc, for libraries of OpenSHMEM:
+ * libmemspan-shmem sets its own in shmem_init(). @p alignment 0: none; @p zeroed: as omp_calloc().
+ * NULL: none from now on. */
 MEMSPAN_API void memspan_symmetric_allocator_set(void *(*alloc)(size_t alignment, size_t size,
                                                                 int zeroed),
                                                  void (*release)(void *ptr));

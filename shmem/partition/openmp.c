@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* openmp.c: the allocators that libmemspan is given: for mapped variables (core/omp/mapped.c, or an
- * OpenMP runtime that takes one), and for omp_shmem_mem_alloc. */
+ * OpenMP runtime that takes one), and for memspan_omp_symmetric_mem_alloc. */
 
 #define SHMEMX_PARTITION_NAMES
 #include "shmem/memory.h"

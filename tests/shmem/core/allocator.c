@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocator.c: omp_shmem_mem_alloc is shmem_malloc(3) by another name. */
+/* allocator.c: memspan_omp_symmetric_mem_alloc is shmem_malloc(3) by another name. */
 
 #include "tests/shmem/check.h"
 #include <memspan/memspan.h>
@@ -66,16 +66,17 @@ int main(void)
     omp_alloctrait_t pinned = {omp_atk_pinned, omp_atv_true};
     void *before;
 
-    before = omp_alloc(8, omp_shmem_mem_alloc);
+    before = omp_alloc(8, memspan_omp_symmetric_mem_alloc);
     shmem_init();
     CHECK(before == NULL, "%p before shmem_init()", before);
-    allocate(omp_shmem_mem_alloc);
-    allocate(omp_init_allocator(omp_shmem_mem_space, 0, NULL));
-    CHECK(omp_init_allocator(omp_shmem_mem_space, 1, &pinned) == omp_null_allocator, "a trait");
-    omp_destroy_allocator(omp_shmem_mem_alloc); /* predefined: no effect */
-    omp_set_default_allocator(omp_shmem_mem_alloc);
+    allocate(memspan_omp_symmetric_mem_alloc);
+    allocate(omp_init_allocator(memspan_omp_symmetric_mem_space, 0, NULL));
+    CHECK(omp_init_allocator(memspan_omp_symmetric_mem_space, 1, &pinned) == omp_null_allocator,
+          "a trait");
+    omp_destroy_allocator(memspan_omp_symmetric_mem_alloc); /* predefined: no effect */
+    omp_set_default_allocator(memspan_omp_symmetric_mem_alloc);
     check_symmetric(omp_alloc(sizeof(long), omp_null_allocator));
     omp_set_default_allocator(omp_default_mem_alloc);
     shmem_finalize();
-    return (omp_alloc(8, omp_shmem_mem_alloc) == NULL) ? 0 : 1;
+    return (omp_alloc(8, memspan_omp_symmetric_mem_alloc) == NULL) ? 0 : 1;
 }

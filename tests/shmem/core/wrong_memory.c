@@ -78,7 +78,7 @@ static void whole_blocks(void)
 
 static void omp_sizes_differ(void)
 {
-    (void)omp_alloc(8 * (size_t)(shmem_my_pe() + 1), omp_shmem_mem_alloc);
+    (void)omp_alloc(8 * (size_t)(shmem_my_pe() + 1), memspan_omp_symmetric_mem_alloc);
 }
 
 static const struct {
