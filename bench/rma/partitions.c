@@ -61,6 +61,27 @@ static void measure_choice(struct bench_run *run, size_t round, size_t peer, con
     }
 }
 
+/* The stencil in a program with an OpenMP runtime that has devices, which KIND=LIBOMP is of; built
+ * once. NULL: it cannot be built, and why is in regions_failures. */
+static char regions_failures[BENCH_PEERS_MAX][256];
+
+static const char *program_with_regions(struct bench_run *run, size_t peer)
+{
+    static char programs[BENCH_PEERS_MAX][128];
+    struct bench_child child;
+    char name[64];
+
+    if ((programs[peer][0] == '\0') && (regions_failures[peer][0] == '\0')) {
+        (void)snprintf(name, sizeof(name), "%s-regions", run->peers[peer].name);
+        if (!rma_peer_compile_regions(run, peer, "stencil", name, programs[peer],
+                                      sizeof(programs[0]), &child)) {
+            (void)snprintf(regions_failures[peer], sizeof(regions_failures[0]),
+                           "no program with target regions: %.200s", child.failure);
+        }
+    }
+    return (regions_failures[peer][0] == '\0') ? programs[peer] : NULL;
+}
+
 /* What the first of ours cannot is waived: the machine has it not. The others must then. */
 static void measure_kind(struct bench_run *run, size_t kind, size_t peer, const char *program)
 {
@@ -70,11 +91,18 @@ static void measure_kind(struct bench_run *run, size_t kind, size_t peer, const 
     char *failure = waives ? run->waived[point] : failure_of(run, RMA_STENCIL, peer);
     char settings[160];
     char words[64];
-    const struct rma_job job = {.program = program, .words = words, .settings = settings};
+    struct rma_job job = {.program = program, .words = words, .settings = settings};
     struct bench_child child;
 
     if ((run->waived[point][0] != '\0') || (failure[0] != '\0')) {
         return;
+    }
+    if (strcmp(kinds[kind].point, "stencil-libomp") == 0) {
+        job.program = program_with_regions(run, peer);
+        if (job.program == NULL) {
+            (void)snprintf(failure, sizeof(run->waived[0]), "%s", regions_failures[peer]);
+            return;
+        }
     }
     (void)snprintf(settings, sizeof(settings),
                    "SHMEM_SYMMETRIC_PARTITION1=size=4M SHMEM_SYMMETRIC_PARTITION2=%s",

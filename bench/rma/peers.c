@@ -175,17 +175,42 @@ bool rma_peer_run(const struct bench_run *run, size_t peer, const struct rma_job
     return run_shell(words, run, true, job->one_processor, child_p);
 }
 
-bool rma_peer_compile(const struct bench_run *run, size_t peer, const char *sources,
-                      const char *name, char *program, size_t program_size,
-                      struct bench_child *child_p)
+static bool compile(const struct bench_run *run, const char *compiler, const char *sources,
+                    const char *name, char *program, size_t program_size,
+                    struct bench_child *child_p)
 {
     char words[2048];
 
     (void)snprintf(program, program_size, "%s/%s", folder, name);
-    (void)snprintf(words, sizeof(words), "%s %s -I '%s' -o '%s' '%s/%s/'*.c",
-                   rma_peers[peer].compiler, COMPILE_OPTIONS, run->workers, program, run->workers,
-                   sources);
+    (void)snprintf(words, sizeof(words), "%s %s -I '%s' -o '%s' '%s/%s/'*.c", compiler,
+                   COMPILE_OPTIONS, run->workers, program, run->workers, sources);
     return run_shell(words, run, false, false, child_p);
+}
+
+bool rma_peer_compile(const struct bench_run *run, size_t peer, const char *sources,
+                      const char *name, char *program, size_t program_size,
+                      struct bench_child *child_p)
+{
+    return compile(run, rma_peers[peer].compiler, sources, name, program, program_size, child_p);
+}
+
+/* MEMSPAN_BENCH_OFFLOAD: of the build, "COMPILER OPTION..."; not defined: it has none. */
+bool rma_peer_compile_regions(const struct bench_run *run, size_t peer, const char *sources,
+                              const char *name, char *program, size_t program_size,
+                              struct bench_child *child_p)
+{
+#if defined(MEMSPAN_BENCH_OFFLOAD)
+    char words[1024];
+
+    (void)snprintf(words, sizeof(words), "OSH_CC='" MEMSPAN_BENCH_OFFLOAD "' %s",
+                   rma_peers[peer].compiler);
+    return compile(run, words, sources, name, program, program_size, child_p);
+#else
+    (void)run, (void)peer, (void)sources, (void)name, (void)program, (void)program_size;
+    (void)snprintf(child_p->failure, sizeof(child_p->failure),
+                   "built without a compiler of target regions");
+    return false;
+#endif
 }
 
 /* ---- which peers are here ---- */

@@ -114,6 +114,10 @@ bool rma_peer_run(const struct bench_run *run, size_t peer, const struct rma_job
 bool rma_peer_compile(const struct bench_run *run, size_t peer, const char *sources,
                       const char *name, char *program, size_t program_size,
                       struct bench_child *child_p);
+/* With target regions: the wrapper calls the compiler that the build has found. */
+bool rma_peer_compile_regions(const struct bench_run *run, size_t peer, const char *sources,
+                              const char *name, char *program, size_t program_size,
+                              struct bench_child *child_p);
 
 void rma_measure(struct bench_run *run);
 

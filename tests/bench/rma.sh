@@ -296,6 +296,8 @@ if [ -x "$tools/oshrun" ] && [ -n "$library" ] && ! ldd "$library" | grep -q 'li
     has out ',partition-1,apart,memspan,.*,measured'
     has out ',partition-8,apart,memspan,.*,measured'
     has out ',stencil-normal,apart,memspan,.*NORMALMEM.*,measured'
+    # In a program with target regions, where the build has a compiler of them.
+    [ ! -x "$tools/memspan-bench-offload" ] || has out ',stencil-libomp,apart,memspan,.*LIBOMP.*,measured'
     has out ',call-8,apart,memspan,.*,measured'
     has out ',queue-put-1m,apart,memspan,.*,\(measured\|waived\)'
 else

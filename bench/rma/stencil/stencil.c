@@ -165,6 +165,16 @@ static bool prepare(struct stencil *stencil, int partition)
     return (arrived != NULL) && (stencil->direct || (stencil->halos != NULL));
 }
 
+/* With OpenMP the program has a runtime and its devices, which KIND=LIBOMP is of. */
+static void have_devices(void)
+{
+#if defined(_OPENMP)
+    int value = 0;
+#pragma omp target map(tofrom : value)
+    value++;
+#endif
+}
+
 int main(int argument_count, char **arguments)
 {
     struct stencil stencil = {.direct = true};
@@ -173,6 +183,7 @@ int main(int argument_count, char **arguments)
     int steps              = quick ? STEPS_QUICK : STEPS;
     bool good              = false;
 
+    have_devices();
     shmem_init();
     stencil.pe       = shmem_my_pe();
     stencil.pe_count = shmem_n_pes();
