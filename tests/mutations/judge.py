@@ -17,6 +17,7 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ import tree
 PRODUCT = ("core", "backends", "shmem", "include", "cmd")
 C_ENDINGS = (".c", ".h", ".hpp", ".cpp")
 QUICK = ("unit", "api")
+FIRST = 12 # tests before all is built
 EQUIVALENT = tree.SOURCE / "tests/mutations/equivalent.txt"
 
 
@@ -191,11 +193,17 @@ class Judge:
     def __init__(self, options):
         self.options = options
         self.tests, self.makers = tree.tests("dev")
+        self.folder = tree.TREE / "build/dev"
+        said = subprocess.run(["ninja", "-C", self.folder, "-t", "targets", "all"], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        self.targets = {line.split(": ")[0] for line in said.split("\n")}
         self.reached, self.functions = reach.read()
         if options.quick:
             self.tests = {name: test for name, test in self.tests.items()
                           if set(test.labels) & set(QUICK) and shutil.which(test.command[0])}
         # One that does not pass in the unchanged tree says nothing.
+        for maker in [] if options.quick else self.makers.values():
+            maker.run()
         unknown = [test for name, test in self.tests.items() if self.reached.get(name, [0, "failed"])[1] == "failed"]
         for test, (result, seconds) in tree.side_by_side(tree.Test.run, unknown):
             if result != "passed":
@@ -211,14 +219,23 @@ class Judge:
         for mask in masks:
             bits |= int(mask, 16)
         reaching = {name for number, name in enumerate(self.reached) if bits >> number & 1}
-        words = re.sub(r"[.]\w+$", "", path).split("/")[1:]
+        words = [word.strip("_") for word in re.sub(r"[.]\w+$", "", path).split("/")[1:] if word != "memspan"]
         if not reaching: # by name
             reaching = {name for name, test in self.tests.items() if any(word in test.words for word in words)}
 
         def turn(name):
-            return (name not in reaching, self.reached.get(name, [1.0])[0], name)
+            seconds = self.reached.get(name, [1.0])[0]
+            return (name not in reaching, seconds / 4 if words[-1] in name else seconds, name)
         names = sorted(self.tests, key=turn)
         return sum(name in reaching for name in names), names
+
+    def targets_of(self, names):
+        """What these tests run, and the product."""
+        if not names:
+            return self.options.targets
+        programs = [os.path.relpath(word, self.folder) for name in names for word in self.tests[name].command
+                    if word.startswith(str(self.folder))]
+        return sorted(self.targets & {*programs, *(f"{room}/all" for room in PRODUCT)})
 
     def run(self, name):
         test = self.tests[name]
@@ -227,15 +244,22 @@ class Judge:
 
     def judge(self, path, change):
         """(noticed or survived, how)"""
-        if not tree.build("dev", *self.options.targets):
-            return "noticed", "the build"
         reaching, names = self.order(path, change.function)
-        begun, count = time.monotonic(), 0
-        made = set()
+        count, made, built = 0, set(), True
+        # What a header changes is built whole; else most changes are noticed before all is built.
+        first = [] if path.endswith(".h") or self.options.quick else names[:FIRST]
+        if not tree.build("dev", *self.targets_of(first)):
+            return "noticed", "the build"
+        begun = time.monotonic()
 
         def timely():
-            for name in names:
+            nonlocal built
+            for number, name in enumerate(names):
                 if time.monotonic() - begun > self.options.seconds:
+                    return
+                if first and number == FIRST:
+                    built = tree.build("dev")
+                if not built:
                     return
                 for fixture in set(self.tests[name].needs) - made:
                     made.add(fixture)
@@ -246,6 +270,8 @@ class Judge:
             count += 1
             if result in ("failed", "hung") and self.run(name) in ("failed", "hung"):
                 return "noticed", f"{name} ({result}), test {count} of {reaching} that reach it"
+        if not built:
+            return "noticed", "the build"
         return "survived", f"{count} tests, {reaching} reach it"
 
 
@@ -295,6 +321,8 @@ def main(words):
     if words == ["reach"]:
         return reach.main()
     options = options_of(words)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, tree.end_all)
     begun = time.monotonic()
     names = tree.copy()
     tree.configure("dev")

@@ -21,6 +21,7 @@ TREE = WORK / "tree"
 # Rules about the text of the tree would notice a change by its form.
 NO_TESTS = re.compile(r"^(house|slow|tree|bench|packages)$")
 PROCESSORS = os.cpu_count() or 1
+children = set() # the tests under way
 
 
 def copy():
@@ -102,6 +103,7 @@ class Test:
                                          start_new_session=True)
             except OSError:
                 return "failed", 0.0
+            children.add(child)
             try:
                 code = child.wait(min(limit or self.limit, self.limit))
             except subprocess.TimeoutExpired:
@@ -125,6 +127,13 @@ def end_session(child):
         except (ProcessLookupError, PermissionError):
             pass
     child.wait()
+    children.discard(child)
+
+
+def end_all(*_):
+    for child in list(children):
+        end_session(child)
+    os._exit(1)
 
 
 def tests(name):
