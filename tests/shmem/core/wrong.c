@@ -2,6 +2,7 @@
 /* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
 
 #define SHMEMX_PARTITION_NAMES
+#include <memspan/omp.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>
