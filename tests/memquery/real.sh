@@ -195,6 +195,18 @@ check)
     expect_check 0 "devices=$number,host,memory_access=managed"
     expect_check 0 backend=opencl
     expect_check 0 'backend=opencl,devices>=1'
+    # A space has the kinds of memory that the table does not show as OFF.
+    for svm in none coarse; do
+        run_with MEMSPAN_OPENCL_SVM=$svm $limit --json
+        jq -r '.spaces[] | select(.devices | max >= 0) | .name as $name | .resources | group_by(.kind)[] |
+            "\(map(select(.state != "OFF")) | length) \($name) \(.[0].kind)"' "$out" >"$scratch/kinds"
+        while read -r has name kind; do
+            run_with MEMSPAN_OPENCL_SVM=$svm $limit --check "space=$name,$kind"
+            [ "$has" != 0 ] || [ "$code" -eq 1 ] || die "$svm: $name has no $kind, and the answer is $code"
+            [ "$has" = 0 ] || [ "$code" -ne 1 ] || die "$svm: $name has $kind, and the answer is $code"
+        done <"$scratch/kinds"
+        [ -s "$scratch/kinds" ] || die 'no spaces'
+    done
     ;;
 why)
     run $limit --why host && expect_code 0

@@ -125,7 +125,7 @@ static struct facts facts_in_space(const struct snapshot *snapshot, const struct
     struct facts facts          = begin(OF_SPACE, verdicts[resource->state]);
     int home                    = snapshot_device_index(snapshot, resource->info.home);
 
-    facts.kinds               = 1u << resource->info.kind;
+    facts.kinds               = (resource->state == RESOURCE_OFF) ? 0 : (1u << resource->info.kind);
     facts.coherence           = resource->coherence;
     facts.pinned              = resource->planned && resource->plan.pinned;
     facts.migratable          = resource->planned && resource->plan.migratable;
@@ -153,6 +153,9 @@ static void add_host_sizes(const struct snapshot *snapshot, const struct space_r
     uint64_t sum  = 0;
 
     for (size_t i = 0; i < row->resource_count; i++) {
+        if (row->resources[i].state == RESOURCE_OFF) {
+            continue;
+        }
         if ((row->resources[i].info.home != MEMSPAN_HOST) ||
             (row->resources[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
             return;
