@@ -112,6 +112,9 @@ measure)
     expect_out '^MEASURED +KIND +h +d0 +d1 +d2$'
     figure='[0-9.]+/[0-9.]+~[0-9]+%!?'
     expect_out "^cuda0.managed +managed +$figure +$figure +\\. +\\.\$"
+    # The same figures stand with their node, where the firmware is silent.
+    expect_out '^node0 +dram +503.0 +250.0 +214.7 +90 +HMAT +0-63 '
+    expect_out '^node1 +dram +504.0 +250.0 +[0-9.]+ +[0-9]+ +measured now, quick +64-127 '
     expect_out '^measured \(quick\) 20'
     run --measure -o csv
     expect_code 0

@@ -67,6 +67,15 @@ const struct measure_cell *measure_cell_of(const struct measure_figures *figures
     return NULL;
 }
 
+const struct measure_cell *measure_cell_of_node(const struct measure_figures *figures,
+                                                const struct snapshot *snapshot, int os_index)
+{
+    struct resource node = {0};
+
+    snprintf(node.info.name, sizeof(node.info.name), "node%d", os_index);
+    return measure_cell_of(figures, snapshot, &node, 0);
+}
+
 const char *measure_obstacle(const struct snapshot *snapshot, const struct resource *resource,
                              size_t device)
 {

@@ -66,6 +66,10 @@ const struct measure_cell *measure_cell_of(const struct measure_figures *figures
                                            const struct snapshot *snapshot,
                                            const struct resource *resource, size_t device);
 
+/* The cell of a NUMA node's memory from the host, or NULL. */
+const struct measure_cell *measure_cell_of_node(const struct measure_figures *figures,
+                                                const struct snapshot *snapshot, int os_index);
+
 /* The cell of a memory from a device, added where it is missing; NULL without space. */
 struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
                                           const char *device);

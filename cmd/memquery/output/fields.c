@@ -141,12 +141,20 @@ FIELD_READ(read_node_index)
 FIELD_READ_AS(read_node_kind, text, memspan_numa_node_info_t,
               memspan_numa_node_kind_name(row->kind))
 
+/* What was measured, where the firmware is silent: in the table, whose records have the cell. */
+static uint64_t measured_size(double figure)
+{
+    return (figure > 0) ? (uint64_t)(figure + 0.5) : MEMSPAN_UNKNOWN;
+}
+
 FIELD_READ(read_node_bandwidth)
 {
     const memspan_numa_node_info_t *node = record->row;
     bool unknown                         = (node->bandwidth_mib_per_s == MEMSPAN_UNKNOWN);
 
-    value->size   = unknown ? MEMSPAN_UNKNOWN : (node->bandwidth_mib_per_s << 20);
+    value->size =
+        unknown ? measured_size((record->cell == NULL) ? 0 : record->cell->bandwidth_bytes_per_s)
+                : (node->bandwidth_mib_per_s << 20);
     value->reason = node_reason(node);
 }
 
@@ -154,7 +162,9 @@ FIELD_READ(read_node_latency)
 {
     const memspan_numa_node_info_t *node = record->row;
 
-    value->size   = node->latency_ns;
+    value->size   = (node->latency_ns == MEMSPAN_UNKNOWN)
+                        ? measured_size((record->cell == NULL) ? 0 : record->cell->latency_ns)
+                        : node->latency_ns;
     value->reason = node_reason(node);
 }
 
@@ -162,7 +172,8 @@ FIELD_READ(read_node_source)
 {
     const memspan_numa_node_info_t *node = record->row;
 
-    value->text   = node->performance_source;
+    value->text   = (node->performance_source[0] != '\0') ? node->performance_source
+                                                          : measure_source(record->cell);
     value->reason = node_reason(node);
 }
 

@@ -77,11 +77,15 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
     field_open(&fields_of_node, snapshot, &table);
     for (size_t i = 0; i < snapshot->node_count; i++) {
         const memspan_numa_node_info_t *node = &snapshot->nodes[i];
-        struct record record                 = {.snapshot = snapshot, .row = node};
+        struct record record                 = {
+                            .snapshot = snapshot,
+                            .row      = node,
+                            .cell     = measure_cell_of_node(snapshot->figures, snapshot, node->os_index)};
 
         field_row(&fields_of_node, &record, &table);
-        unknown = unknown || (node->bandwidth_mib_per_s == MEMSPAN_UNKNOWN) ||
-                  (node->latency_ns == MEMSPAN_UNKNOWN);
+        unknown = unknown || ((measure_source(record.cell)[0] == '\0') &&
+                              ((node->bandwidth_mib_per_s == MEMSPAN_UNKNOWN) ||
+                               (node->latency_ns == MEMSPAN_UNKNOWN)));
     }
     cli_table_close(&table, out);
     fputs(unknown ? "? the firmware has no HMAT table that tells\n" : "", out);
