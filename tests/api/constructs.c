@@ -11,6 +11,9 @@ void *GOMP_alloc(size_t align_bytes, size_t size_bytes, uintptr_t allocator);
 void GOMP_free(void *pointer, uintptr_t allocator);
 void *__kmpc_alloc(int thread, size_t size_bytes, uintptr_t allocator);
 void *__kmpc_aligned_alloc(int thread, size_t align_bytes, size_t size_bytes, uintptr_t allocator);
+void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, uintptr_t allocator);
+void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes, uintptr_t allocator,
+                     uintptr_t free_allocator);
 void __kmpc_free(int thread, void *pointer, uintptr_t allocator);
 
 enum { BLOCKS = 40 };
@@ -49,4 +52,41 @@ Test(constructs, alignment)
         expect_aligned((uintptr_t)made, align);
     }
     DONE(memspan_allocator_destroy(made));
+}
+
+/* A block that is zeroed and moved by these calls: its size, its contents, and whose it is. */
+Test(constructs, zeroed_and_moved)
+{
+    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    memspan_allocator_h made[2];
+    unsigned char *p;
+
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &made[0]));
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &made[1]));
+    p = memspan_alloc(made[0], 700);
+    cr_assert_not_null(p);
+    memset(p, 0xa5, 700);
+    memspan_free(p);
+    p = __kmpc_calloc(0, 100, 7, (uintptr_t)made[0]);
+    cr_assert_not_null(p, "%s", memspan_error_text());
+    for (int i = 0; i < 700; i++) {
+        cr_assert_eq(p[i], 0);
+        p[i] = (unsigned char)i;
+    }
+    DONE(memspan_pointer_describe(p, &info));
+    cr_expect_eq(info.size_bytes, 700);
+    cr_expect_eq(info.allocator, made[0]);
+    p = __kmpc_realloc(0, p, 90000, (uintptr_t)made[1], (uintptr_t)made[0]);
+    cr_assert_not_null(p, "%s", memspan_error_text());
+    DONE(memspan_pointer_describe(p, &info));
+    cr_expect_eq(info.size_bytes, 90000);
+    cr_expect_eq(info.allocator, made[1]);
+    for (int i = 0; i < 700; i++) {
+        cr_assert_eq(p[i], (unsigned char)i);
+    }
+    cr_expect_null(__kmpc_calloc(0, SIZE_MAX / 2, 3, (uintptr_t)made[0]));
+    __kmpc_free(0, p, (uintptr_t)made[1]);
+    for (int i = 0; i < 2; i++) {
+        DONE(memspan_allocator_destroy(made[i]));
+    }
 }

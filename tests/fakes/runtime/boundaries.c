@@ -307,6 +307,13 @@ static void release(omp_mempartition_t *partition)
     omp_destroy_mempartition(partition);
 }
 
+/* As gfortran calls them. */
+void omp_init_mempartitioner_(omp_mempartitioner_t *partitioner, const int *lifetime,
+                              void (*compute)(omp_memspace_handle_t, size_t, omp_alloctrait_val_t,
+                                              omp_mempartition_t *),
+                              void (*release)(omp_mempartition_t *));
+void omp_destroy_mempartitioner_(const omp_mempartitioner_t *partitioner);
+
 static omp_allocator_handle_t partitioned(omp_mempartitioner_t partitioner)
 {
     omp_alloctrait_t traits[] = {{omp_atk_partition, omp_atv_partitioner},
@@ -319,6 +326,7 @@ static omp_allocator_handle_t partitioned(omp_mempartitioner_t partitioner)
 /* What an allocator's partitioner keeps for it ends with it, and no other's does. */
 Test(boundaries, partitions_end_with_their_allocator)
 {
+    const int lifetime = omp_allocator_mempartition;
     omp_mempartitioner_t partitioner;
     omp_allocator_handle_t kept;
     int i;
@@ -345,6 +353,16 @@ Test(boundaries, partitions_end_with_their_allocator)
     cr_expect_eq(released, 11);
     omp_destroy_mempartitioner(&partitioner);
     cr_expect_eq(released, 11);
+    omp_init_mempartitioner_(&partitioner, &lifetime, compute, release);
+    kept = partitioned(partitioner);
+    for (i = 0; i < 2; i++) {
+        omp_free(omp_alloc(100000, kept), omp_null_allocator);
+    }
+    cr_expect_eq(computed, 12);
+    omp_destroy_allocator(kept);
+    cr_expect_eq(released, 12);
+    omp_destroy_mempartitioner_(&partitioner);
+    cr_expect_eq(partitioned(partitioner), omp_null_allocator);
 }
 
 Test(boundaries, partitioner_arguments)

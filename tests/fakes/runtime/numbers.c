@@ -2,6 +2,7 @@
 /* Whose device numbers count, where the OpenMP runtime has no devices and this library has two. */
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <memspan/memspan.h>
 #include <memspan/omp.h>
 #include <stdlib.h>
@@ -119,6 +120,71 @@ Test(ours, numbers_are_answered_and_taken)
     cr_expect_eq(omp_get_device_from_uid(omp_get_uid_from_device(1)), 1);
 }
 
+/* The forms that gfortran calls, with every argument by reference. */
+#define FORTRAN(returns, name, ...) returns omp_##name##_(__VA_ARGS__)
+#define SPACE                       omp_memspace_handle_t
+#define ALLOCATOR                   omp_allocator_handle_t
+FORTRAN(SPACE, get_devices_memspace, const int *, const int *, const SPACE *);
+FORTRAN(SPACE, get_device_memspace, const int *, const SPACE *);
+FORTRAN(SPACE, get_devices_and_host_memspace, const int *, const int *, const SPACE *);
+FORTRAN(SPACE, get_device_and_host_memspace, const int *, const SPACE *);
+FORTRAN(SPACE, get_devices_all_memspace, const SPACE *);
+FORTRAN(SPACE, get_submemspace, const SPACE *, const int *, const int *);
+FORTRAN(ALLOCATOR, get_devices_allocator, const int *, const int *, const SPACE *);
+FORTRAN(ALLOCATOR, get_device_allocator, const int *, const SPACE *);
+FORTRAN(ALLOCATOR, get_devices_and_host_allocator, const int *, const int *, const SPACE *);
+FORTRAN(ALLOCATOR, get_device_and_host_allocator, const int *, const SPACE *);
+FORTRAN(ALLOCATOR, get_devices_all_allocator, const SPACE *);
+FORTRAN(ALLOCATOR, init_allocator_8, const SPACE *, const int64_t *, const omp_alloctrait_t *);
+FORTRAN(int, get_memspace_num_resources, const SPACE *);
+FORTRAN(int, get_num_devices, void);
+
+#define SAME(fortran, c)                                                                           \
+    do {                                                                                           \
+        cr_expect((c) != 0, #c ": %s", memspan_error_text());                                      \
+        cr_expect_eq(fortran, c);                                                                  \
+    } while (0)
+
+Test(ours, fortrans_forms_answer_as_cs)
+{
+    const SPACE bases[]      = {omp_default_mem_space, omp_large_cap_mem_space};
+    const int devices[]      = {1, 0};
+    const int both           = 2;
+    const int64_t counts[]   = {-1, (int64_t)INT_MAX + 1, 1};
+    omp_alloctrait_t trait[] = {{omp_atk_alignment, 4096}};
+    ALLOCATOR a;
+
+    pretend("fakea:0,fakea:1");
+    SAME(omp_get_num_devices_(), omp_get_num_devices());
+    for (int i = 0; i < 2; i++) {
+        const SPACE *s   = &bases[i];
+        const int *d     = &devices[i];
+        const SPACE some = omp_get_devices_and_host_memspace(2, devices, *s);
+
+        SAME(omp_get_devices_memspace_(&both, devices, s),
+             omp_get_devices_memspace(2, devices, *s));
+        SAME(omp_get_device_memspace_(d, s), omp_get_device_memspace(*d, *s));
+        SAME(omp_get_devices_and_host_memspace_(&both, devices, s), some);
+        SAME(omp_get_device_and_host_memspace_(d, s), omp_get_device_and_host_memspace(*d, *s));
+        SAME(omp_get_devices_all_memspace_(s), omp_get_devices_all_memspace(*s));
+        SAME(omp_get_devices_allocator_(&both, devices, s),
+             omp_get_devices_allocator(2, devices, *s));
+        SAME(omp_get_device_allocator_(d, s), omp_get_device_allocator(*d, *s));
+        SAME(omp_get_devices_and_host_allocator_(&both, devices, s),
+             omp_get_devices_and_host_allocator(2, devices, *s));
+        SAME(omp_get_device_and_host_allocator_(d, s), omp_get_device_and_host_allocator(*d, *s));
+        SAME(omp_get_devices_all_allocator_(s), omp_get_devices_all_allocator(*s));
+        SAME(omp_get_memspace_num_resources_(&some), omp_get_memspace_num_resources(some));
+        SAME(omp_get_submemspace_(&some, &devices[0], &devices[i]),
+             omp_get_submemspace(some, 1, &devices[i]));
+    }
+    for (int i = 0; i < 3; i++) { /* a count of 64 bits */
+        a = omp_init_allocator_8_(&bases[0], &counts[i], trait);
+        cr_expect_eq(a != omp_null_allocator, i == 2, "%s", memspan_error_text());
+    }
+    cr_expect_eq((uintptr_t)omp_alloc(1, a) % 4096, 0);
+}
+
 Test(ours, device_routines_are_served)
 {
     char text[64]   = "device memory";
@@ -141,6 +207,10 @@ Test(ours, device_routines_are_served)
     cr_expect_eq(omp_target_memcpy_async(back, p, 4, 0, 0, 2, 0, 0, NULL), 0);
     cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 1, "nothing to wait for");
     cr_expect_eq(memcmp(back, "xxxmemory", 3), 0, "%s", back);
+    cr_expect_eq(omp_target_memset_async(p + 4, 'y', 4, 0, 1, NULL), p + 4);
+    cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 2);
+    cr_expect_eq(omp_target_memcpy(back, p, 9, 0, 0, 2, 0), 0, "%s", memspan_error_text());
+    cr_expect_eq(memcmp(back, "xxxxyyyyx", 9), 0, "%s", back);
     cr_expect_eq(omp_target_memcpy_rect(back, p, 1, 2, whole, none, none, sizes, sizes, 2, 0), 0);
     cr_expect_eq(omp_target_is_accessible(p, 64, 0), 1);
     cr_expect_eq(omp_target_is_accessible(p, 65, 0), 0);
