@@ -104,6 +104,10 @@ def main():
             print(f"{len(results)} of {len(tests)} {test.name}: {result}, {seconds:.1f} s", flush=True)
     functions = {file: {name: f"{bits:x}" for name, bits in names.items()}
                  for file, names in sorted(reach.functions.items()) if not file.startswith("..")}
+    write(results, functions)
+
+
+def write(results, functions):
     with gzip.open(FILE, "wt", encoding="ascii") as out:
         json.dump({"tests": results, "functions": functions}, out)
 

@@ -140,7 +140,12 @@ def judgement(scratch):
         return subprocess.run([sys.executable, root / "tests/mutations/judge.py", str(seed), "100", "core"], text=True,
                               env=settings, check=True, stdout=subprocess.PIPE).stdout.split("\n\n")[0]
 
+    unused = "not used: fails, which is failed in the unchanged tree\n"
+
     said = judge(1)
+    if not said.startswith(unused):
+        sys.exit(f"a test that fails anyway is used:\n{said}")
+    said = said[len(unused):]
     for result, file in (("noticed", "answer"), ("survived", "unread"), ("equivalent", "same"), ("equivalent", "told")):
         if not any(line.startswith(result) and f"core/{file}.c" in line for line in said.split("\n")):
             sys.exit(f"no change of {file}.c is {result}:\n{said}")
