@@ -200,11 +200,15 @@ void msp_fatal(const char *format, ...)
     va_end(args);
     ignore_broken_pipe();
     msp_flush();
-    if (msp_host_claim_report()) {
-        print_line("", text);
-        msp_host_finish_report();
+    if (msp_job.pe_count == 0) {
+        print_line("", text); /* a child of a PE, too: the job's report is not its own */
+    } else {
+        if (msp_host_claim_report()) {
+            print_line("", text);
+            msp_host_finish_report();
+        }
+        msp_device_fail(); /* a program may end because its kernel returns: this report is first */
     }
-    msp_device_fail(); /* a program may end because its kernel returns: this report is first */
     msp_job_abort(1, text);
 }
 

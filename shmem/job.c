@@ -34,12 +34,18 @@
 #include <string.h>
 #include <unistd.h>
 
-struct msp_job msp_job;
+struct msp_job msp_job MSP_SPARSE;
 
-static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER; /* guards depth, was_on */
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER; /* guards depth, was_on, stays_on */
 static int depth;                                             /* inits without their finalize */
 static bool was_on;
-static bool is_forked;
+static bool stays_on; /* as msp_job.is_on, in children too */
+
+/* Forked from a PE, in whichever way. */
+static bool is_child(void)
+{
+    return stays_on && !msp_job.is_on;
+}
 
 /* ---- failures before the job team can vote ---- */
 
@@ -426,6 +432,9 @@ int msp_job_init(const char *what, const char *call, int requested_level, int *p
 {
     memspan_status_t status = MEMSPAN_OK;
 
+    if (is_child()) {
+        msp_job_refuse(call);
+    }
     pthread_mutex_lock(&init_lock);
     if (depth == 0) {
         msp_job.is_tried = (what == NULL);
@@ -435,6 +444,8 @@ int msp_job_init(const char *what, const char *call, int requested_level, int *p
             msp_job.has_threads  = (requested_level >= SHMEM_THREAD_MULTIPLE);
             msp_job.is_on        = true;
             was_on               = true;
+            stays_on             = true;
+            msp_segment_wipe_in_children();
             introduce();
         } else {
             report(what, call);
@@ -470,6 +481,7 @@ void msp_job_finalize(void)
             msp_team_close();
             msp_context_close();
             msp_collective_sync(msp_team_job());
+            stays_on      = false;
             msp_job.is_on = false;
             come_down();
         }
@@ -516,7 +528,7 @@ bool msp_job_is_initialized(void)
 
 bool msp_job_has_ended(void)
 {
-    return was_on && !msp_job.is_on && !is_forked;
+    return was_on && !msp_job.is_on && !is_child();
 }
 
 void msp_job_abort(int status, const char *message)
@@ -529,7 +541,6 @@ void msp_job_abort(int status, const char *message)
 
 void msp_job_forget(void)
 {
-    is_forked            = msp_job.is_on || is_forked;
     msp_team_job()->size = 0;
     memset(&msp_job, 0, sizeof msp_job);
     memset(msp_segments, 0, sizeof msp_segments);
@@ -560,7 +571,7 @@ int msp_job_local_index(int pe)
 
 void msp_job_refuse(const char *call)
 {
-    if (is_forked) {
+    if (is_child()) {
         msp_fatal("%s: this process was forked from a PE and is none itself", call);
     }
     msp_fatal(was_on ? "%s was called after shmem_finalize()" : "%s was called before shmem_init()",

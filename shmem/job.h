@@ -13,8 +13,16 @@
 struct msp_bootstrap;
 struct msp_transport;
 
+/* Children of a PE are none, also of _Fork() and clone(), which call no handler: whole pages of
+ * what every call reads first are zero in them (MADV_WIPEONFORK). */
+#if defined(__x86_64__)
+#define MSP_WIPED_BYTES 4096
+#else
+#define MSP_WIPED_BYTES 65536 /* the largest page */
+#endif
+
 struct msp_job {
-    int pe;
+    _Alignas(MSP_WIPED_BYTES) int pe;
     int pe_count;
     int first_local; /* PEs of this host are first_local .. + direct_count - 1, where they are in */
     int direct_count;     /* one run of numbers; 0 otherwise (msp_job_local_index() always works) */

@@ -190,10 +190,10 @@ struct msp_team *msp_check_team(const char *call, const char *argument, const vo
 {
     struct msp_team *team = msp_team_of(handle);
 
+    msp_job_require(call);
     if (MSP_LIKELY((team != NULL) && (team->pe >= 0))) {
         return team;
     }
-    msp_job_require(call);
     if (handle == SHMEM_TEAM_INVALID) {
         msp_fatal("%s: %s is SHMEM_TEAM_INVALID: only members of a team call its collectives", call,
                   argument);

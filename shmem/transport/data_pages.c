@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* data_pages.c: protections from /proc/self/maps, guard regions from the page map.
  *
- * The kernel keeps a guard region in the page tables, so no mapping shows it. */
+ * The kernel keeps a guard region in the page tables, so no mapping shows it. A child of fork()
+ * calls this too: neither the allocator nor streams, whose locks may be held for ever there. */
 
 #include "shmem/transport/data_pages.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { GUARD_INSTALL = 102 }; /* MADV_GUARD_INSTALL of headers since Linux 6.13 */
+
+/* By the kernel's calls, as all of the child's (data_fork.c). */
+static bool grow(struct msp_data_pages *pages)
+{
+    size_t capacity =
+        (pages->capacity == 0) ? (msp_page_size() / sizeof *pages->runs) : (2 * pages->capacity);
+    long at = syscall(SYS_mmap, NULL, capacity * sizeof *pages->runs, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    struct msp_data_run *runs = (struct msp_data_run *)at;
+
+    if (at == -1) {
+        return false;
+    }
+    if (pages->capacity != 0) {
+        memcpy(runs, pages->runs, pages->count * sizeof *runs);
+        (void)syscall(SYS_munmap, pages->runs, pages->capacity * sizeof *runs);
+    }
+    pages->runs     = runs;
+    pages->capacity = capacity;
+    return true;
+}
 
 static bool add_run(struct msp_data_pages *pages, struct msp_data_run run)
 {
@@ -23,15 +45,8 @@ static bool add_run(struct msp_data_pages *pages, struct msp_data_run run)
         last->end = run.end;
         return true;
     }
-    if (pages->count == pages->capacity) {
-        size_t capacity           = (2 * pages->capacity) + 16;
-        struct msp_data_run *runs = realloc(pages->runs, capacity * sizeof *runs);
-
-        if (runs == NULL) {
-            return false;
-        }
-        pages->runs     = runs;
-        pages->capacity = capacity;
+    if ((pages->count == pages->capacity) && !grow(pages)) {
+        return false;
     }
     pages->runs[pages->count++] = run;
     return true;
@@ -106,24 +121,66 @@ static bool add_mapping(struct msp_data_pages *pages, const char *line, uintptr_
     return (run.protection == (PROT_READ | PROT_WRITE)) || add_run(pages, run);
 }
 
-bool msp_data_pages_read(struct msp_data_pages *pages, uintptr_t first, uintptr_t end)
+struct lines {
+    int fd;
+    size_t first; /* of what has been read and not given */
+    size_t end;
+    bool is_rest; /* of a line that has been given in part */
+    char bytes[1024];
+};
+
+/* More bytes behind those that are left; false: there are none. */
+static bool read_more(struct lines *lines)
 {
-    FILE *maps     = fopen("/proc/self/maps", "re");
-    bool all_added = (maps != NULL);
-    uintptr_t at   = first;
-    char line[512];
+    ssize_t got;
 
-    *pages = (struct msp_data_pages){0};
-    while (all_added && (at < end) && (fgets(line, sizeof line, maps) != NULL)) {
-        bool is_whole = (strchr(line, '\n') != NULL);
+    memmove(lines->bytes, lines->bytes + lines->first, lines->end - lines->first);
+    lines->end -= lines->first;
+    lines->first = 0;
+    got          = read(lines->fd, lines->bytes + lines->end, sizeof lines->bytes - 1 - lines->end);
+    lines->end += (got > 0) ? (size_t)got : 0;
+    return got > 0;
+}
 
-        all_added = add_mapping(pages, line, &at, end);
-        while (!is_whole && (fgets(line, sizeof line, maps) != NULL)) {
-            is_whole = (strchr(line, '\n') != NULL);
+/* The next line, without its end; of a long one the beginning. NULL: there is none. */
+static const char *next_line(struct lines *lines)
+{
+    for (;;) {
+        char *line    = lines->bytes + lines->first;
+        char *newline = memchr(line, '\n', lines->end - lines->first);
+        bool is_first = !lines->is_rest;
+
+        if (newline != NULL) {
+            lines->first = (size_t)(newline + 1 - lines->bytes);
+        } else if ((lines->first == 0) && (lines->end == sizeof lines->bytes - 1)) {
+            newline    = lines->bytes + lines->end;
+            lines->end = 0;
+        } else if (read_more(lines)) {
+            continue;
+        } else {
+            return NULL;
+        }
+        lines->is_rest = (lines->end == 0);
+        if (is_first) {
+            *newline = '\0';
+            return line;
         }
     }
-    if (maps != NULL) {
-        fclose(maps);
+}
+
+bool msp_data_pages_read(struct msp_data_pages *pages, uintptr_t first, uintptr_t end)
+{
+    struct lines lines = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    bool all_added     = (lines.fd >= 0);
+    uintptr_t at       = first;
+    const char *line   = NULL;
+
+    *pages = (struct msp_data_pages){0};
+    while (all_added && (at < end) && ((line = next_line(&lines)) != NULL)) {
+        all_added = add_mapping(pages, line, &at, end);
+    }
+    if (lines.fd >= 0) {
+        close(lines.fd);
     }
     return all_added && add_guards(pages, first, end);
 }
@@ -151,7 +208,7 @@ static bool close_run(const struct msp_data_run *run)
 {
     size_t size_bytes = run->end - run->first;
 
-    return (madvise((void *)run->first, size_bytes, GUARD_INSTALL) == 0) ||
+    return (syscall(SYS_madvise, run->first, size_bytes, GUARD_INSTALL) == 0) ||
            (mprotect((void *)run->first, size_bytes, PROT_NONE) == 0);
 }
 
@@ -173,6 +230,8 @@ bool msp_data_pages_apply(const struct msp_data_pages *pages)
 
 void msp_data_pages_free(struct msp_data_pages *pages)
 {
-    free(pages->runs);
+    if (pages->capacity != 0) {
+        (void)syscall(SYS_munmap, pages->runs, pages->capacity * sizeof *pages->runs);
+    }
     *pages = (struct msp_data_pages){0};
 }

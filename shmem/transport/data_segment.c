@@ -3,33 +3,21 @@
  *
  * At start their pages are copied to a file that the host's PEs share, and the file is mapped where
  * they were; at the end the other way round. Addresses differ from PE to PE (executables are placed
- * at random).
- *
- * A child of fork() would share these variables with its parent. So a copy is made before each
- * fork, and put in the file's place in the child. */
+ * at random). */
 
+#include "shmem/transport/data_segment.h"
 #include "shmem/control/agree.h"
 #include "shmem/transport/data_pages.h"
-#include "shmem/transport/executable.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* This PE's copy in the shared file, and where it is. */
-static struct {
-    struct msp_executable range;
-    int fd; /* -1: closed */
-    off_t offset;
-} data = {.fd = -1};
-
-static void *fork_copy;
-static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fork is under way */
+struct msp_data msp_data = {.fd = -1};
 
 /* ---- copying the variables ----
  *
@@ -38,12 +26,12 @@ static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fo
 
 static bool write_pages(uintptr_t first, size_t size_bytes)
 {
-    off_t at    = data.offset + (off_t)(first - data.range.first);
+    off_t at    = msp_data.offset + (off_t)(first - msp_data.range.first);
     size_t done = 0;
 
     while (done < size_bytes) {
         long got =
-            syscall(SYS_pwrite64, data.fd, first + done, size_bytes - done, at + (off_t)done);
+            syscall(SYS_pwrite64, msp_data.fd, first + done, size_bytes - done, at + (off_t)done);
 
         if (got <= 0) {
             return false;
@@ -53,12 +41,14 @@ static bool write_pages(uintptr_t first, size_t size_bytes)
     return true;
 }
 
-static bool read_pages(char *to, off_t at, size_t size_bytes)
+static bool read_pages(char *to, uintptr_t first, size_t size_bytes)
 {
+    off_t at    = msp_data.offset + (off_t)(first - msp_data.range.first);
     size_t done = 0;
 
     while (done < size_bytes) {
-        long got = syscall(SYS_pread64, data.fd, to + done, size_bytes - done, at + (off_t)done);
+        long got =
+            syscall(SYS_pread64, msp_data.fd, to + done, size_bytes - done, at + (off_t)done);
 
         if (got <= 0) {
             return false;
@@ -126,82 +116,48 @@ static bool write_range(struct msp_data_pages *pages, uintptr_t first, uintptr_t
     return all_written;
 }
 
-/* A private copy of the shared pages; NULL when there is no space. */
-static void *copy_private(void)
+bool msp_data_next_run(uintptr_t *first, uintptr_t *end)
 {
-    size_t size = data.range.end - data.range.first;
-    char *copy  = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    off_t end   = data.offset + (off_t)size;
-    off_t at    = data.offset;
+    const uintptr_t base = msp_data.range.first - (uintptr_t)msp_data.offset;
+    off_t from           = lseek(msp_data.fd, (off_t)(*first - base), SEEK_DATA);
+    off_t to             = (from >= 0) ? lseek(msp_data.fd, from, SEEK_HOLE) : -1;
 
-    if (copy == MAP_FAILED) {
-        return NULL;
+    if ((from < 0) || (base + (uintptr_t)from >= msp_data.range.end)) {
+        return false;
     }
-    while (at < end) {
-        off_t from = lseek(data.fd, at, SEEK_DATA);
-        off_t to   = (from >= 0) ? lseek(data.fd, from, SEEK_HOLE) : -1;
-
-        if ((from < 0) || (from >= end)) {
-            break;
-        }
-        to = ((to < 0) || (to > end)) ? end : to;
-        if (!read_pages(copy + (from - data.offset), from, (size_t)(to - from))) {
-            munmap(copy, size);
-            return NULL;
-        }
-        at = to;
-    }
-    return copy;
+    *first = base + (uintptr_t)from;
+    *end   = ((to < 0) || (base + (uintptr_t)to > msp_data.range.end)) ? msp_data.range.end
+                                                                       : (base + (uintptr_t)to);
+    return true;
 }
 
-/* By the kernel's call: UCX replaces mremap() of the process by one that ignores where to. */
-static bool put_in_place(void *copy)
+/* By the kernel's calls: UCX replaces mremap() of the process by one that ignores where to. */
+bool msp_data_copy_private(void)
 {
-    size_t size = data.range.end - data.range.first;
+    size_t size     = msp_data.range.end - msp_data.range.first;
+    uintptr_t first = msp_data.range.first;
     struct msp_data_pages pages;
-    bool is_done = msp_data_pages_read(&pages, data.range.first, data.range.end);
+    bool is_done = msp_data_pages_read(&pages, msp_data.range.first, msp_data.range.end);
+    long copy    = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+    uintptr_t end;
 
+    for (is_done = is_done && (copy != -1); is_done && msp_data_next_run(&first, &end);
+         first   = end) {
+        is_done = read_pages((char *)copy + (first - msp_data.range.first), first, end - first);
+    }
     is_done = is_done &&
               (syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-                       data.range.first) == (long)data.range.first) &&
+                       msp_data.range.first) == (long)msp_data.range.first) &&
               msp_data_pages_apply(&pages);
+    if (!is_done && (copy != -1)) {
+        int code = errno;
+
+        (void)syscall(SYS_munmap, copy, size);
+        errno = code;
+    }
     msp_data_pages_free(&pages);
     return is_done;
-}
-
-/* ---- fork ---- */
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&fork_lock);
-    fork_copy = (data.fd >= 0) ? copy_private() : NULL;
-}
-
-static void after_fork_in_parent(void)
-{
-    if (fork_copy != NULL) {
-        munmap(fork_copy, data.range.end - data.range.first);
-        fork_copy = NULL;
-    }
-    pthread_mutex_unlock(&fork_lock);
-}
-
-static void after_fork_in_child(void)
-{
-    if (fork_copy != NULL) {
-        (void)put_in_place(fork_copy);
-        close(data.fd);
-        data.fd   = -1;
-        fork_copy = NULL;
-    }
-    msp_job_forget();
-    pthread_mutex_unlock(&fork_lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* ---- beginning and end ---- */
@@ -211,8 +167,8 @@ static bool write_all(struct msp_data_pages *pages)
     bool all_written = true;
     int i;
 
-    for (i = 0; i < data.range.count; i++) {
-        const struct msp_executable_piece *piece = &data.range.pieces[i];
+    for (i = 0; i < msp_data.range.count; i++) {
+        const struct msp_executable_piece *piece = &msp_data.range.pieces[i];
 
         all_written = all_written && write_range(pages, piece->first, piece->file_end, false) &&
                       write_range(pages, piece->file_end, piece->end, true);
@@ -224,9 +180,9 @@ static bool write_all(struct msp_data_pages *pages)
  * threads to variables at this moment are lost: shmem_init() is no place for that. */
 static memspan_status_t replace(struct msp_data_pages *pages)
 {
-    size_t size = data.range.end - data.range.first;
+    size_t size = msp_data.range.end - msp_data.range.first;
 
-    if (!msp_data_pages_read(pages, data.range.first, data.range.end) ||
+    if (!msp_data_pages_read(pages, msp_data.range.first, msp_data.range.end) ||
         !msp_data_pages_unlock(pages)) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "/proc/self/maps", errno,
                                 strerror(errno), NULL,
@@ -241,8 +197,8 @@ static memspan_status_t replace(struct msp_data_pages *pages)
             (code == ENOSPC) || (code == ENOMEM) ? "the host's memory may be full" : NULL,
             "the data segment of %zu bytes cannot be copied", size);
     }
-    if (mmap((void *)data.range.first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             data.fd, data.offset) == MAP_FAILED) {
+    if (mmap((void *)msp_data.range.first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             msp_data.fd, msp_data.offset) == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
                                 "the data segment of %zu bytes cannot be shared", size);
     }
@@ -251,7 +207,7 @@ static memspan_status_t replace(struct msp_data_pages *pages)
 
 static memspan_status_t share(struct msp_segment *segment, char *window)
 {
-    size_t size                 = data.range.end - data.range.first;
+    size_t size                 = msp_data.range.end - msp_data.range.first;
     struct msp_data_pages pages = {0};
     memspan_status_t status     = replace(&pages);
 
@@ -265,14 +221,14 @@ static memspan_status_t share(struct msp_segment *segment, char *window)
         return status;
     }
     *segment = (struct msp_segment){
-        .base         = (char *)data.range.first,
+        .base         = (char *)msp_data.range.first,
         .size_bytes   = size,
         .reach_count  = (unsigned)msp_job.direct_count,
-        .to_window    = (intptr_t)((uintptr_t)window - data.range.first),
+        .to_window    = (intptr_t)((uintptr_t)window - msp_data.range.first),
         .stride_bytes = size,
         .partition    = -1,
         .host_touches = true,
-        .fd           = data.fd,
+        .fd           = msp_data.fd,
     };
     return MEMSPAN_OK;
 }
@@ -281,7 +237,7 @@ static memspan_status_t share_in_window(size_t size_bytes)
 {
     memspan_status_t status;
     char *window =
-        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, data.fd, 0);
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, msp_data.fd, 0);
 
     if (window == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
@@ -298,27 +254,26 @@ static memspan_status_t share_in_window(size_t size_bytes)
 
 memspan_status_t msp_data_segment_open(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct msp_team *job       = msp_team_job();
+    struct msp_team *job = msp_team_job();
     memspan_status_t status;
     size_t size;
 
-    pthread_once(&once, watch_forks);
-    msp_executable_find(&data.range);
-    size = data.range.end - data.range.first;
+    msp_data_fork_watch();
+    msp_executable_find(&msp_data.range);
+    size = msp_data.range.end - msp_data.range.first;
     if (!msp_executable_is_common(job) || (size == 0)) {
         return MEMSPAN_OK;
     }
-    status =
-        msp_agree_share_file(job, "memspan-data", size * (size_t)msp_job.local_count, 0, &data.fd);
+    status = msp_agree_share_file(job, "memspan-data", size * (size_t)msp_job.local_count, 0,
+                                  &msp_data.fd);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    data.offset = (off_t)(size * (size_t)msp_job.local_index);
-    status      = share_in_window(size * (size_t)msp_job.local_count);
+    msp_data.offset = (off_t)(size * (size_t)msp_job.local_index);
+    status          = share_in_window(size * (size_t)msp_job.local_count);
     if (status != MEMSPAN_OK) {
-        close(data.fd);
-        data.fd = -1;
+        close(msp_data.fd);
+        msp_data.fd = -1;
     }
     return msp_segment_finish(job, MSP_SEGMENT_DATA, "the variables", status);
 }
@@ -326,7 +281,6 @@ memspan_status_t msp_data_segment_open(void)
 void msp_data_segment_close(void)
 {
     struct msp_segment *segment = &msp_segments[MSP_SEGMENT_DATA];
-    void *copy;
 
     if (segment->size_bytes == 0) {
         return;
@@ -334,15 +288,13 @@ void msp_data_segment_close(void)
     if (msp_job.transport != NULL) {
         msp_job.transport->segment_release(MSP_SEGMENT_DATA);
     }
-    /* Without memory for it, the variables stay where they are: no other PE writes them any more.
-     */
-    copy = copy_private();
-    if (copy != NULL) {
-        (void)put_in_place(copy);
-    }
     munmap((void *)((uintptr_t)segment->base + (uintptr_t)segment->to_window),
            segment->stride_bytes * (size_t)msp_job.local_count);
     memset(segment, 0, sizeof *segment);
-    close(data.fd);
-    data.fd = -1;
+    /* Without space for a copy the variables stay in the file: no other PE writes them any more,
+     * and children get their own all the same. */
+    if (msp_data_copy_private()) {
+        close(msp_data.fd);
+        msp_data.fd = -1;
+    }
 }

@@ -15,7 +15,12 @@
 #include <unistd.h>
 
 struct msp_arena msp_arena;
-struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_SPARSE;
+
+/* Whole pages, to be wiped in children: the name for them is that of the array at their start. */
+static struct {
+    _Alignas(MSP_WIPED_BYTES) struct msp_segment table[MSP_SEGMENT_MAX];
+} segment_pages MSP_SPARSE;
+extern struct msp_segment msp_segments[MSP_SEGMENT_MAX] __attribute__((alias("segment_pages")));
 
 static unsigned char unit_owner[MSP_ARENA_UNITS];
 static char *windows[MSP_SEGMENT_MAX];
@@ -449,6 +454,15 @@ const struct msp_segment *msp_segment_find(const void *address)
         }
     }
     return &msp_segments[MSP_SEGMENT_NONE];
+}
+
+void msp_segment_wipe_in_children(void)
+{
+    if ((madvise(&msp_job, sizeof msp_job, MADV_WIPEONFORK) != 0) ||
+        (madvise(&segment_pages, sizeof segment_pages, MADV_WIPEONFORK) != 0)) {
+        msp_debug_note("children of _Fork() and clone() are taken for PEs: madvise: %s",
+                       strerror(errno));
+    }
 }
 
 uint64_t msp_segment_key(const void *address)

@@ -90,6 +90,10 @@ void msp_data_segment_close(void);
 /* Of an address outside the arena and the data segment; the empty segment when it is in none. */
 const struct msp_segment *msp_segment_find(const void *address);
 
+/* From now on children of this process find no job and no segments, by whichever call they are
+ * forked. */
+void msp_segment_wipe_in_children(void);
+
 /* A number for a symmetric address that is the same in every PE: segment << 48 | offset. */
 uint64_t msp_segment_key(const void *address);
 
