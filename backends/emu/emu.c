@@ -80,6 +80,7 @@ static void emu_close(void *state)
     int i;
 
     msp_region_unwatch(&emu->watcher);
+    emu_small_watch(NULL);
     if (getpid() == emu->pid) {
         emu_fault_unwatch(emu);
         for (i = 0; i < emu->device_count; i++) {

@@ -337,6 +337,12 @@ void emu_fault_unwatch(struct emu *emu);
 const char *emu_symbol_text(char *buffer, size_t size, uintptr_t pc);
 /* A line "LABEL symbol" for each caller outside the library. Not from a signal handler. */
 struct emu_writer;
+/* small.c: the call stack of a block that shares its page, up to EMU_CALLERS_MAX; 0: it has none.
+ */
+int emu_small_callers(const void *address, void **callers);
+/* Blocks of this one from now on; NULL: of none. No lock of the library held. */
+void emu_small_watch(const struct emu *emu);
+
 void emu_write_callers(struct emu_writer *w, const char *label, void *const *callers, int count);
 
 /* write.c: text from a signal handler. */

@@ -90,13 +90,22 @@ static const struct emu_block *find_near(const struct emu *emu, const void *addr
                : block;
 }
 
-/* Blocks of less than a page share one that was taken for the first of them. */
-static void tell_callers(const struct emu *emu, const void *address, bool shares)
+/* Blocks of less than a page share one that was taken for the first of them. @p small: the start of
+ * such a block, or NULL. */
+static void tell_callers(const struct emu *emu, const void *address, const void *small)
 {
     const struct emu_block *block = find_near(emu, address);
     char text[EMU_CALLERS_MAX * 320];
     struct emu_writer w = {text, sizeof(text), 0};
+    void *callers[EMU_CALLERS_MAX];
+    int count   = (small != NULL) ? emu_small_callers(small, callers) : 0;
+    bool shares = (small != NULL) && (count == 0);
 
+    if (count > 0) {
+        emu_write_callers(&w, "  allocated by", callers, count);
+        say(text, w.used);
+        return;
+    }
     if ((block != NULL) && shares) {
         static const char not_its[] = "  call stack  of the first block of its page, which may be "
                                       "another: MEMSPAN_DEBUG=guard has that of each block\n";
@@ -126,7 +135,7 @@ static void tell_block(const struct emu *emu, const void *address)
 
     if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
         if (!guarded) {
-            tell_callers(emu, address, false);
+            tell_callers(emu, address, NULL);
         }
         tell_guarded(emu, address); /* freed, perhaps: the call stack of the free */
         return;
@@ -143,7 +152,7 @@ static void tell_block(const struct emu *emu, const void *address)
              (unsigned long long)(uintptr_t)block.allocator, space.name);
     say(text, strlen(text));
     if (!guarded) {
-        tell_callers(emu, address, block.size_bytes < msp_page_size());
+        tell_callers(emu, address, (block.size_bytes < msp_page_size()) ? block.base : NULL);
     }
     tell_guarded(emu, address);
 }

@@ -235,6 +235,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
     if (status != MEMSPAN_OK) {
         return status;
     }
+    emu_small_watch(emu);
     pthread_mutex_lock(&emu->lock);
     status = take_block(device, request, &block);
     if (status == MEMSPAN_OK) {

@@ -92,10 +92,18 @@ static __attribute__((noinline)) double read_unwindless(const volatile double *f
     return value;
 }
 
-/* Two blocks of one page: the page was taken for the first. */
+/* Blocks of one page: the page was taken for the first. */
 static __attribute__((noinline)) double *take_small(memspan_allocator_h allocator)
 {
     double *block = memspan_alloc(allocator, 100 * sizeof(double));
+
+    need(block != NULL, "memory");
+    return block;
+}
+
+static __attribute__((noinline)) double *take_second(memspan_allocator_h allocator)
+{
+    double *block = take_small(allocator);
 
     need(block != NULL, "memory");
     return block;
@@ -106,7 +114,25 @@ static void read_second_small(void)
     memspan_allocator_h allocator = make_allocator(false, MEMSPAN_VALUE_MANAGED);
 
     (void)take_small(allocator);
-    printf("%g\n", read_it(take_small(allocator)));
+    printf("%g\n", read_it(take_second(allocator)));
+}
+
+static __attribute__((noinline)) double *take_longer(memspan_allocator_h allocator, double *block)
+{
+    double *longer = memspan_realloc(allocator, block, 200 * sizeof(double));
+
+    need(longer != NULL, "memory");
+    return longer;
+}
+
+/* The place of one that was freed, and one of another size. */
+static void read_third_small(void)
+{
+    memspan_allocator_h allocator = make_allocator(false, MEMSPAN_VALUE_MANAGED);
+
+    (void)take_small(allocator);
+    need(memspan_free(take_second(allocator)) == MEMSPAN_OK, "a free");
+    printf("%g\n", read_it(take_longer(allocator, take_small(allocator))));
 }
 
 static void read_device_unwinder_faults(void)
@@ -540,6 +566,7 @@ static const struct mode {
 } modes[] = {
     {"read_device", read_device, false},
     {"read_second_small", read_second_small, false},
+    {"read_third_small", read_third_small, false},
     {"read_device_unwinder_faults", read_device_unwinder_faults, false},
     {"write_device", write_device, false},
     {"copy_device", copy_device, false},

@@ -61,8 +61,12 @@ in_one_write() {
     esac
 }
 in_one_write 'allocated by take+'
-# The page's stack is not taken for the block's.
-stopped read_second_small 'allocation  800 bytes' 'of the first block of its page, which may be another'
+# Blocks that share a page have a call stack each.
+stopped read_second_small 'allocation  800 bytes' 'allocated by take_small+' 'allocated by take_second+' \
+    'allocated by read_second_small+'
+stopped read_third_small 'allocation  1600 bytes' 'allocated by take_longer+' \
+    'allocated by read_third_small+'
+case $said in *'by take_second+'* | *'by take_small+'*) complain "read_third_small: another's stack: $said" ;; esac
 # What is known stays said when the unwinder faults.
 stopped read_device_unwinder_faults 'the host read device memory' 'read_unwindless+' 'allocated by main+'
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
