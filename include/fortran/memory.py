@@ -105,7 +105,10 @@ end function
 subroutine memspan_stop(call)
 use, intrinsic :: iso_fortran_env, only: error_unit
 character(len=*), intent(in) :: call
-write(error_unit, "(3a)") call, ": ", memspan_string(memspan_error_text())
+character(len=:), allocatable :: text
+text = memspan_string(memspan_error_text())
+if (index(text, call) /= 1) text = call // ": " // text
+write(error_unit, "(a)") text
 error stop 1
 end subroutine
 
@@ -184,6 +187,7 @@ call c_f_procpointer(c_funloc(memspan_fortran_place_c), place)
 status = place(x, allocator)
 end if
 if (present(stat)) stat = status
+if (status /= MEMSPAN_OK .and. .not. present(stat)) call memspan_stop("memspan_place")
 end subroutine"""
 
 
