@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocate.c: memory from allocators, and back.
+/* allocate.c: memory from allocators.
  *
  * The fast paths are in heap.h. Other requests are charged against pool_size first, so that the
  * limit is exact and one thread's refused request never makes another's fail; then the store is
@@ -15,7 +15,6 @@
 #include "core/debug/watch.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
-#include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 #include "core/plan.h"
 #include "core/transfer.h"
@@ -63,34 +62,78 @@ static memspan_status_t take_divided(struct msp_allocator *a, struct msp_request
     return status;
 }
 
+static memspan_status_t take_block(struct msp_allocator *a, const struct msp_plan *plan,
+                                   struct msp_request *request, bool *zeroed_p, void **address_p)
+{
+    if (MSP_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
+        return take_divided(a, request, zeroed_p, address_p);
+    }
+    if ((request->size_bytes >= plan->blocked_bytes) &&
+        (request->align_bytes < request->provider->direct_bytes)) {
+        /* Spread over nodes: a mapping of its own, whose shares are those of its size. */
+        request->align_bytes = request->provider->direct_bytes;
+        request->grows       = false;
+    }
+    return msp_block_take(request, zeroed_p, address_p);
+}
+
+/* No bytes of so many for the account: over its limit, or there is none any more. */
+static memspan_status_t refuse(const struct msp_account *account, uint64_t bytes)
+{
+    if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
+    }
+    return msp_error_limit(bytes, account->limit_bytes,
+                           atomic_load_explicit(&account->charged_bytes, memory_order_relaxed));
+}
+
+static bool may_be_object(const struct msp_allocator *a, const struct msp_plan *plan,
+                          const struct ask *ask)
+{
+    return !msp_guarding() && (ask->plan == NULL) && !ask->is_block &&
+           (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
+           (ask->size_bytes < plan->blocked_bytes) &&
+           atomic_load_explicit(&a->has_objects, memory_order_relaxed);
+}
+
+/* Memory for an account, charged and counted here; or, if @p paid, already. */
 static memspan_status_t take_memory(struct msp_allocator *a, struct msp_account *account,
-                                    const struct ask *ask, bool *zeroed_p, void **address_p)
+                                    const struct ask *ask, bool paid, bool *zeroed_p,
+                                    void **address_p)
 {
     const struct msp_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
     struct msp_provider *provider = msp_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
+    uint64_t bytes             = (uint64_t)ask->size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
     struct msp_request request = {.provider    = provider,
                                   .size_bytes  = ask->size_bytes,
                                   .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
                                   .owner       = {account, ask->size_bytes, ask->fallback},
                                   .grows       = ask->grows,
-                                  .objects =
-                                      (ask->plan == NULL) && !ask->is_block &&
-                                      atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
+                                  .objects     = may_be_object(a, plan, ask)};
+    memspan_status_t status;
+    bool refused = false;
 
     if (provider == NULL) {
         return memspan_error_last()->status;
     }
-    if (MSP_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
-        return take_divided(a, &request, zeroed_p, address_p);
+    *address_p = msp_store_take_object(&request, paid ? bytes : 0, &refused);
+    if (*address_p != NULL) {
+        if (paid) { /* slabs count theirs */
+            msp_heap_credit(account, 0, 0, 1);
+        }
+        *zeroed_p = false;
+        return MEMSPAN_OK;
     }
-    if ((ask->size_bytes >= plan->blocked_bytes) &&
-        (request.align_bytes < provider->direct_bytes)) {
-        request.align_bytes = provider->direct_bytes; /* spread over nodes: a mapping of its own */
-        request.grows       = false;                  /* its shares are those of its size */
+    if (refused || (!paid && !msp_heap_debit(account, bytes, 1))) {
+        return refuse(account, bytes);
     }
-    return msp_block_take(&request, zeroed_p, address_p);
+    status = take_block(a, plan, &request, zeroed_p, address_p);
+    if ((status != MEMSPAN_OK) && !paid) {
+        msp_heap_credit(account, bytes, 0, 1);
+    }
+    return status;
 }
 
 static memspan_status_t clear(struct msp_allocator *a, const struct ask *ask, void *address)
@@ -107,33 +150,9 @@ static memspan_status_t clear(struct msp_allocator *a, const struct ask *ask, vo
     return msp_fill_by(d, address, 0, ask->size_bytes);
 }
 
-static memspan_status_t over_limit(const struct msp_account *account, uint64_t bytes)
-{
-    uint64_t charged = atomic_load_explicit(&account->charged_bytes, memory_order_relaxed);
-
-    return msp_error_limit(bytes, account->limit_bytes, charged);
-}
-
-/* The account that @p bytes, of @p blocks, are charged to now; NULL with an error. */
-static struct msp_account *charge(struct msp_allocator *a, uint64_t bytes, int blocks)
-{
-    struct msp_account *account = msp_allocator_account(a);
-
-    if ((account != NULL) && !msp_heap_debit(account, bytes, blocks)) {
-        if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
-            memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
-        } else {
-            over_limit(account, bytes);
-        }
-        return NULL;
-    }
-    return account;
-}
-
 static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
 {
-    uint64_t bytes = (uint64_t)ask->size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
-    bool zeroed    = ask->zeroed;
+    bool zeroed = ask->zeroed;
     struct msp_account *account;
     void *address;
 
@@ -145,12 +164,9 @@ static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
                       ask->size_bytes);
         return NULL;
     }
-    account = charge(a, bytes, 1);
-    if (account == NULL) {
-        return NULL;
-    }
-    if (MSP_UNLIKELY(take_memory(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
-        msp_heap_credit(account, bytes, 0, 1);
+    account = msp_allocator_account(a);
+    if ((account == NULL) ||
+        MSP_UNLIKELY(take_memory(a, account, ask, false, &zeroed, &address) != MEMSPAN_OK)) {
         return NULL;
     }
     if (ask->zeroed && !zeroed && (clear(a, ask, address) != MEMSPAN_OK)) {
@@ -487,48 +503,6 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     return address;
 }
 
-memspan_status_t msp_free_slow(uintptr_t entry, void *pointer)
-{
-    if (msp_is_unwatched() && ((entry & MSP_ENTRY_SLAB) != 0)) {
-        return msp_store_give(entry, pointer, false);
-    }
-    if ((pointer == NULL) || ((entry != 0) && msp_heap_free_middle(entry, pointer))) {
-        return MEMSPAN_OK;
-    }
-    if (MSP_UNLIKELY(msp_watching())) {
-        if (msp_watch_refuses()) {
-            return MEMSPAN_ERR_CONFLICT;
-        }
-        msp_watch_freeing(pointer);
-    }
-    return msp_block_give_at(entry, pointer, false);
-}
-
-memspan_status_t memspan_free(void *pointer)
-{
-    uintptr_t entry = msp_map_find(pointer);
-    memspan_status_t status;
-
-    if (MSP_LIKELY(msp_heap_free_at(entry, pointer))) {
-        return MEMSPAN_OK;
-    }
-    if ((entry != 0) && msp_heap_free_middle(entry, pointer)) {
-        return MEMSPAN_OK;
-    }
-    status = msp_free_slow(entry, pointer);
-    if (MSP_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
-        msp_block_refused(pointer, "free");
-    }
-    return status;
-}
-
-memspan_status_t memspan_free_sized(memspan_allocator_h handle, void *pointer, size_t size_bytes)
-{
-    (void)handle;
-    (void)size_bytes;
-    return memspan_free(pointer);
-}
-
 /* ---- changing sizes ---- */
 
 static void report_resized(const struct msp_block_view *old, void *address)
@@ -548,7 +522,7 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
     bool zeroed = false;
     void *address;
 
-    if (take_memory(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
+    if (take_memory(a, old->owner.account, &ask, true, &zeroed, &address) != MEMSPAN_OK) {
         return NULL;
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
@@ -562,34 +536,44 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
     return address;
 }
 
-/* The same allocator: only the growth is charged, and the block stays where it is if it fits.
- * *refused_p: another allocator may be tried. */
+static void *resize_in_place(const struct msp_allocator *a, const struct msp_block_view *old,
+                             size_t size_bytes)
+{
+    void *address = msp_block_resize(old->address, size_bytes, a->traits.alignment);
+
+    if (address != NULL) {
+        report_resized(old, address);
+    }
+    return address;
+}
+
+/* The same allocator: only the growth is charged, by the slab of an object in its place, and the
+ * block stays where it is if it fits. *refused_p: another allocator may be tried. */
 static void *resize_own(struct msp_allocator *a, const struct msp_block_view *old,
                         size_t size_bytes, bool *refused_p)
 {
     struct msp_account *account = old->owner.account;
     size_t old_bytes            = old->owner.requested_bytes;
     size_t growth               = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
-    void *address;
+    void *address               = old->is_object ? resize_in_place(a, old, size_bytes) : NULL;
 
-    *refused_p = (growth > (SIZE_MAX >> 4)) || !msp_heap_debit(account, growth, 0);
+    *refused_p =
+        (address == NULL) && ((growth > (SIZE_MAX >> 4)) || !msp_heap_debit(account, growth, 0));
     if (*refused_p) {
-        over_limit(account, growth);
-        return NULL;
+        refuse(account, growth);
     }
-    address = msp_block_resize(old->address, size_bytes, a->traits.alignment);
-    if (address != NULL) {
-        report_resized(old, address);
-    } else {
+    if (*refused_p || (address != NULL)) {
+        return address;
+    }
+    address = old->is_object ? NULL : resize_in_place(a, old, size_bytes);
+    if (address == NULL) {
         msp_heap_debit(account, 0, 1);
         address = move_within(a, old, size_bytes);
-        if (address == NULL) {
-            msp_heap_credit(account, growth, 0, 1);
-            *refused_p = true;
-            return NULL;
-        }
     }
-    if (size_bytes < old_bytes) {
+    if (address == NULL) {
+        msp_heap_credit(account, growth, 0, 1);
+        *refused_p = true;
+    } else if (size_bytes < old_bytes) {
         msp_heap_credit(account, old_bytes - size_bytes, 0, 0);
     }
     return address;

@@ -16,6 +16,13 @@
 
 #define MSP_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MSP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* For the compiler: it holds. */
+#define MSP_ASSUME(condition)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            __builtin_unreachable();                                                               \
+        }                                                                                          \
+    } while (0)
 
 /* Of functions that are a few instructions of another one, against the compiler's own choice. */
 #define MSP_ALWAYS_INLINE inline __attribute__((always_inline))

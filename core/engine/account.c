@@ -80,6 +80,14 @@ bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *e
     return true;
 }
 
+uint64_t msp_account_lend(struct msp_account *account)
+{
+    uint64_t extra = LENT_MOST;
+    bool lent;
+
+    return msp_account_charge(account, 0, &extra, &lent) ? extra : 0;
+}
+
 uint64_t msp_account_lend_first(struct msp_account *account)
 {
     uint64_t lent;

@@ -6,9 +6,10 @@
  * has one, or, where by the trait access its pool is a parallel team's or a contention group's, one
  * for each of those that have used it.
  *
- * pool_size is exact. A heap may hold credit, charged already but not yet used, so that allocating
- * needs no atomic instruction; before anything is refused that the credit of others would allow,
- * all credit is called back. Close to the limit nothing is lent.
+ * pool_size is exact. A heap may hold credit, charged already but not yet used, and a slab be
+ * charged for more than its live objects take, so that allocating needs no atomic instruction;
+ * before anything is refused that the credit of others would allow, all credit is called back.
+ * Close to the limit nothing is lent.
  *
  * Counters are the heaps' own and published here now and then; a reader stops the threads
  * first and has all published. */
@@ -105,6 +106,9 @@ static inline void msp_account_uncharge(struct msp_account *account, uint64_t by
     MSP_ASSERT(charged >= bytes);
     (void)charged;
 }
+
+/* Charge what is lent for a heap's next objects, if there is plenty; returns it. */
+uint64_t msp_account_lend(struct msp_account *account);
 
 /* Of an account that is as new: the bytes that may be lent to its first heap, which are charged. */
 uint64_t msp_account_lend_first(struct msp_account *account);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap.c: making a thread's heap, and charging beyond its credit.
+/* heap.c: making a thread's heap, and finding it.
  *
  * A heap is found anew in every section, never carried from one into the next: between two sections
  * another thread may have closed it. */
@@ -10,10 +10,6 @@
 #include "core/engine/allocator_record.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { CAUTION = 1024 }; /* charges without lending, after credit was called back */
-
-struct msp_heap msp_heap_none[2] = {{.handle = 0}, {.handle = UINTPTR_MAX}};
 
 /* Records are never freed, only used again. */
 static struct msp_heap *unused;
@@ -66,9 +62,12 @@ void msp_heap_lend_first(struct msp_heap *heap)
     int64_t credit =
         limited ? (int64_t)msp_account_lend_first(heap->account) : first_credit(heap->account);
 
-    heap->credit       = credit;
+    if (heap->objects_charge > credit) { /* it is for the slabs that the heap has, too */
+        msp_heap_tighten_all(heap);
+    }
     heap->granted      = credit;
-    heap->credit_least = credit;
+    heap->credit       = credit - heap->objects_charge;
+    heap->credit_least = heap->credit;
     heap->credit_most  = limited ? 2 * credit : INT64_MAX;
 }
 
@@ -88,16 +87,22 @@ static void set_up(struct msp_heap *heap, struct msp_account *account, struct ms
 {
     const struct msp_allocator *a = account->allocator;
     size_t align                  = a->traits.alignment;
-    int i;
+    unsigned i;
 
     msp_heap_drain(heap); /* announced too late to the record's last owner */
     memset(heap, 0, offsetof(struct msp_heap, announced));
-    heap->credit       = first_credit(account);
-    heap->granted      = heap->credit;
-    heap->credit_least = heap->credit;
-    heap->credit_most  = msp_account_is_limited(account) ? 0 : INT64_MAX;
+    heap->credit           = first_credit(account);
+    heap->granted          = heap->credit;
+    heap->credit_least     = heap->credit;
+    heap->credit_most      = msp_account_is_limited(account) ? 0 : INT64_MAX;
+    heap->none.first_free  = MSP_OBJECT_NONE;
+    heap->none.first_freed = MSP_OBJECT_NONE;
+    atomic_store_explicit(&heap->none.remote, MSP_REMOTE_EMPTY, memory_order_relaxed);
     for (i = 0; i <= MSP_CLASS_COUNT; i++) {
-        heap->current[i] = &msp_slab_none;
+        heap->current[i] = &heap->none;
+    }
+    for (i = 0; i < MSP_SMALL_STEPS; i++) {
+        heap->direct[i] = &heap->none;
     }
     heap->account          = account;
     heap->thread           = t;
@@ -179,11 +184,36 @@ static void take_out(struct msp_thread *t, struct msp_heap *heap)
     }
 }
 
+static void empty_slot(struct msp_thread *t, unsigned slot, const struct msp_heap *heap)
+{
+    if (t->slots[slot] == heap) {
+        t->handles[slot] = msp_thread_nothing(slot);
+        t->slots[slot]   = NULL;
+    }
+}
+
+void msp_heap_hide(struct msp_heap *heap)
+{
+    uintptr_t handle = atomic_load_explicit(&heap->handle, memory_order_relaxed);
+
+    empty_slot(heap->thread, msp_heap_slot(handle), heap);
+    empty_slot(heap->thread, 0, heap);
+    atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
+}
+
+void msp_heap_show(struct msp_heap *heap, uintptr_t handle)
+{
+    unsigned slot = msp_heap_slot(handle);
+
+    atomic_store_explicit(&heap->handle, handle, memory_order_relaxed);
+    heap->thread->handles[slot] = handle;
+    heap->thread->slots[slot]   = heap;
+}
+
 void msp_heap_leave_thread(struct msp_heap *heap)
 {
     struct msp_thread *t   = heap->thread;
     struct msp_heap **link = bucket_of(t, heap->account);
-    unsigned i;
 
     while (*link != heap) {
         link = &(*link)->next_hashed;
@@ -191,11 +221,7 @@ void msp_heap_leave_thread(struct msp_heap *heap)
     *link = heap->next_hashed;
     t->heap_count--;
     take_out(t, heap);
-    for (i = 0; i < MSP_THREAD_SLOTS; i++) {
-        if (t->slots[i] == heap) {
-            t->slots[i] = msp_heap_none_at(i);
-        }
-    }
+    msp_heap_hide(heap);
 }
 
 struct msp_heap *msp_heap_find(struct msp_thread *t, const struct msp_account *account)
@@ -265,7 +291,7 @@ static struct msp_heap *enter_known(struct msp_account *account, struct msp_thre
     }
     handle = atomic_load_explicit(&heap->handle, memory_order_relaxed);
     if (handle != UINTPTR_MAX) {
-        t->slots[msp_heap_slot(handle)] = heap;
+        msp_heap_show(heap, handle);
     }
     return heap;
 }
@@ -296,187 +322,34 @@ struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread *
     return enter_known(account, t);
 }
 
-/* ---- charging ---- */
+/* ---- handle 0 ---- */
 
-/* Changes the heap's charge; live bytes and their peak stay as they are. */
-static void grant(struct msp_heap *heap, int64_t bytes)
+static atomic_bool null_varies; /* it may mean another allocator in each task */
+
+void msp_heap_set_null(uintptr_t handle)
 {
-    msp_heap_note_least(heap);
-    heap->granted += bytes;
-    heap->credit += bytes;
-    heap->credit_least += bytes;
-}
+    struct msp_thread *t  = msp_thread_enter_fast();
+    struct msp_heap *heap = msp_heap_at(t, handle);
 
-/* Credit beyond the heap's limit goes back to the account. */
-void msp_heap_return_credit(struct msp_heap *heap)
-{
-    int64_t surplus = heap->credit - heap->credit_most / 2;
-
-    if (heap->credit > heap->credit_most) {
-        grant(heap, -surplus);
-        msp_account_uncharge(heap->account, (uint64_t)surplus);
-    }
-}
-
-/* In a section: more credit for a limited account's heap. */
-static bool borrow(struct msp_heap *heap, uint64_t bytes, bool *lent_p)
-{
-    uint64_t missing = bytes - (uint64_t)heap->credit;
-    uint64_t extra   = 1;
-
-    if (!msp_account_charge(heap->account, missing, &extra, lent_p)) {
-        return false;
-    }
-    if (extra > 0) {
-        heap->credit_most = (int64_t)(2 * extra);
-    }
-    grant(heap, (int64_t)(missing + extra));
-    return true;
-}
-
-bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes)
-{
-    bool lent;
-
-    return !heap->account->by_thread && borrow(heap, bytes, &lent);
-}
-
-/* One try; false: the credit does not do. */
-static bool debit_heap(struct msp_heap *heap, uint64_t bytes, int blocks, bool *lent_p)
-{
-    *lent_p = false;
-    if (bytes > (uint64_t)MSP_CREDIT_UNLIMITED / 2) {
-        return false;
-    }
-    if ((heap->credit < (int64_t)bytes) && heap->account->by_thread) {
-        msp_heap_collect_all(heap);
-    }
-    if ((heap->credit < (int64_t)bytes) &&
-        (heap->account->by_thread || !borrow(heap, bytes, lent_p))) {
-        return false;
-    }
-    msp_heap_spend(heap, bytes, blocks);
-    return true;
-}
-
-/* The same for a thread that has no heap: straight from the account. @p t NULL: it can have none.
- */
-static bool debit_account(struct msp_account *account, struct msp_thread *t, uint64_t bytes,
-                          int blocks, bool *lent_p)
-{
-    uint64_t extra = 0;
-    bool done      = true;
-
-    *lent_p = false;
-    /* Blocks outlive their allocator and may still change size. */
-    if ((blocks != 0) && (bytes != 0) &&
-        atomic_load_explicit(&account->closed, memory_order_relaxed)) {
-        return false;
-    }
-    if (msp_account_is_limited(account)) {
-        /* No thread may call credit back between the two looks at it. */
-        if (t != NULL) {
-            msp_thread_enter(t);
-        } else {
-            msp_thread_hold();
-        }
-        done = msp_account_charge(account, bytes, &extra, lent_p);
-        if (t != NULL) {
-            msp_thread_leave();
-        } else {
-            msp_thread_release();
-        }
-    }
-    if (done) { /* the peak is seen when the bytes are returned: the driver may refuse them yet */
-        int64_t live = (int64_t)bytes - blocks * (int)MSP_CHARGE_OVERHEAD_BYTES;
-
-        msp_account_publish(account, live, blocks, (uint64_t)blocks, MSP_NO_PEAK);
-    }
-    return done;
-}
-
-bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks)
-{
-    struct msp_thread *t;
-    struct msp_heap *heap;
-    bool lent;
-    bool done;
-
-    for (;;) {
-        heap = msp_heap_enter(account, &t);
-        if (heap != NULL) {
-            done = debit_heap(heap, bytes, blocks, &lent);
-            msp_thread_leave();
-        } else {
-            done = debit_account(account, t, bytes, blocks, &lent);
-        }
-        if (done || !lent) {
-            return done;
-        }
-        msp_heap_recall(account);
-        atomic_store_explicit(&account->caution, CAUTION, memory_order_relaxed);
-    }
-}
-
-/* The same for an account that this thread has no heap of. */
-static void credit_account(struct msp_account *account, uint64_t bytes, int freed, int undone)
-{
-    int blocks   = freed + undone;
-    int64_t live = (int64_t)bytes - blocks * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
-
-    if (msp_account_is_limited(account)) {
-        msp_account_uncharge(account, bytes);
-    }
-    msp_account_publish(account, -live, -blocks, (uint64_t) - (int64_t)undone,
-                        (undone != 0) ? MSP_NO_PEAK
-                        : (live > 0)  ? live
-                                      : 0);
-    msp_allocator_settle(account->allocator);
-}
-
-void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int undone)
-{
-    struct msp_thread *t  = msp_account_had_heaps(account) ? msp_thread_get() : NULL;
-    struct msp_heap *heap = NULL;
-
-    if (t != NULL) {
-        msp_thread_enter(t);
-        heap = msp_heap_find(t, account);
-        if (heap != NULL) {
-            if (undone == 0) { /* what never came to be is no peak */
-                msp_heap_note_least(heap);
-            }
-            heap->credit += (int64_t)bytes;
-            heap->freed_count += freed;
-            heap->allocated_count -= undone;
-            msp_heap_return_credit(heap);
-        }
-        msp_thread_leave();
-    }
-    if (heap == NULL) {
-        credit_account(account, bytes, freed, undone);
-    }
-}
-
-bool msp_heap_refuses(uintptr_t handle, size_t size_bytes)
-{
-    uint64_t bytes   = (uint64_t)size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
-    uint64_t charged = 0;
-    uint64_t limit   = 0;
-    struct msp_heap *heap;
-    bool refused = false;
-
-    if (size_bytes - 1 > SIZE_MAX / 2) {
-        return false;
-    }
-    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
-    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
-        refused = msp_heap_is_refused(heap, bytes, &charged);
-        limit   = heap->account->limit_bytes;
+    if ((heap != NULL) && !atomic_load_explicit(&null_varies, memory_order_relaxed)) {
+        t->handles[0] = 0;
+        t->slots[0]   = heap;
     }
     msp_thread_leave();
-    if (refused) {
-        msp_error_limit(bytes, limit, charged);
+}
+
+void msp_heap_forget_null(void)
+{
+    struct msp_thread *t;
+
+    if (!atomic_load_explicit(&null_varies, memory_order_relaxed)) {
+        msp_thread_stop_all();
+        atomic_store_explicit(&null_varies, true, memory_order_relaxed);
+        for (t = msp_thread_first(); t != NULL; t = t->next) {
+            if (t->handles[0] == 0) {
+                t->handles[0] = msp_thread_nothing(0);
+            }
+        }
+        msp_thread_resume_all();
     }
-    return refused;
 }

@@ -4,12 +4,14 @@
 
 /* A heap is one thread's part of one account: a current slab for each class of small sizes, lists
  * of its other slabs, medium blocks that were freed and may be wanted again, the credit that is
- * charged already, and counters. It is changed in its thread's sections alone (or while all are
- * stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
+ * charged already, and counters of its blocks. Objects have none: what they take is charged by
+ * their slab (slab.h), and a query counts them and their bytes in the slabs. It is changed in its
+ * thread's sections alone (or while all are stopped), so that allocating and freeing take no lock
+ * and no atomic read-modify-write.
  *
  * The two inline functions here are the hot paths. They decide nothing: any case that is not plain
- * (no slab with free objects, no credit, another thread's object, a pointer that is no object, a
- * watched thread) leaves them with nothing changed, and the slow paths start anew. */
+ * (no free object, another thread's object, a pointer that is no object, a watched thread) leaves
+ * them with nothing changed, and the slow paths start anew. */
 
 #include "core/engine/account.h"
 #include "core/engine/pointer_map.h"
@@ -39,27 +41,35 @@ struct msp_heap_cache {
 };
 
 struct msp_heap {
+    struct msp_slab *direct[MSP_SMALL_STEPS];      /* by size: the current slab of its class */
+    struct msp_slab *current[MSP_CLASS_COUNT + 1]; /* by class; neither is ever NULL */
+    const uint8_t *class_of;                       /* by size, for the allocator's alignment */
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no fast path leads here */
-    const uint8_t *class_of;  /* by size, for the allocator's alignment */
     size_t medium_max_bytes;  /* of a block that the fast path of medium sizes may give */
-    int64_t credit;           /* charged and not used */
-    int64_t credit_least;     /* since it was last published, as far as it has grown since */
-    int64_t count_then;       /* live blocks when credit was least */
-    int64_t credit_most;      /* credit above it goes back to the account */
+
+    /* granted is what the account was charged for this heap: credit, objects_charge, and what its
+     * blocks take. Counts are of blocks alone. */
+    int64_t granted;
+    int64_t credit;         /* charged and not used */
+    int64_t credit_least;   /* since it was last published, as far as it has grown since */
+    int64_t count_then;     /* live blocks when credit was least */
+    int64_t credit_most;    /* credit above it goes back to the account */
+    int64_t objects_charge; /* of all its slabs */
+    int64_t offered_count;  /* objects that have been in a list to allocate from */
     int64_t allocated_count;
     int64_t freed_count;
-    int64_t granted; /* charged to this heap in all: granted - credit is live */
-    struct msp_slab *current[MSP_CLASS_COUNT + 1]; /* never NULL; the last has nothing */
 
     struct msp_account *account;
     struct msp_thread *thread;
     struct msp_slab *partial[MSP_CLASS_COUNT];
     struct msp_slab *full[MSP_CLASS_COUNT];
+    uint32_t used_classes;    /* a bit for each that has had a slab */
     struct msp_record *grown; /* the block that grew last, and where it was; or NULL */
     const void *grown_at;
     unsigned empty_slabs; /* among the partial ones */
     unsigned turns;
     bool is_host_memory;
+    bool is_loose;           /* some slab of a limited account is charged for more than it has */
     bool by_team;            /* else by contention group: */
     uintptr_t scoped_handle; /* of an allocator whose pools are teams' or groups'; else 0 */
     int64_t published_bytes;
@@ -73,15 +83,12 @@ struct msp_heap {
     struct msp_heap *next_hashed; /* in the thread's heap_of */
     struct msp_heap *next_of_account;
     struct msp_heap *previous_of_account;
+    struct msp_slab none; /* stands where there is no current slab */
 
     /* These stay when the record is used again. */
     _Atomic(struct msp_slab *) announced; /* slabs in which others have freed, and were full */
     struct msp_heap_cache *cache;         /* NULL until the first block is freed */
 };
-
-/* The heap of slots that lead nowhere, and a current slab without objects. */
-extern struct msp_heap msp_heap_none[2];
-extern struct msp_slab msp_slab_none;
 
 /* ---- hot ---- */
 
@@ -99,11 +106,16 @@ static inline unsigned msp_heap_slot(uintptr_t handle)
     return (unsigned)handle & (MSP_THREAD_SLOTS - 1);
 }
 
-/* For that slot: its handle has another, so that no number that a program may pass for a handle is
- * ever looked for there and found. */
-static inline struct msp_heap *msp_heap_none_at(unsigned slot)
+/* In a section: the thread's heap of that handle, if it is in its slot; else NULL. */
+static inline struct msp_heap *msp_heap_at(const struct msp_thread *t, uintptr_t handle)
 {
-    return &msp_heap_none[(slot == 0) ? 1 : 0];
+    unsigned slot = msp_heap_slot(handle);
+
+    if (MSP_UNLIKELY(t->handles[slot] != handle)) {
+        return NULL;
+    }
+    MSP_ASSUME(t->slots[slot] != NULL);
+    return t->slots[slot];
 }
 
 /* An object of @p size_bytes on a boundary of at most MSP_SMALL_ALIGN_MAX, a power of two, from
@@ -111,101 +123,78 @@ static inline struct msp_heap *msp_heap_none_at(unsigned slot)
 static inline __attribute__((always_inline)) void *
 msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
+    size_t step = (size_bytes + 15) >> MSP_CLASS_STEP_SHIFT;
     struct msp_heap *heap;
     struct msp_slab *slab;
-    const uint8_t *class_of;
-    uint32_t charge = (uint32_t)size_bytes + (uint32_t)MSP_CHARGE_OVERHEAD_BYTES;
+    void *address;
     uint32_t i;
-    int64_t credit;
 
     if (MSP_UNLIKELY(size_bytes > MSP_SMALL_MAX_BYTES)) {
         return NULL;
     }
-    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
-    if (MSP_UNLIKELY(atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle)) {
+    heap = msp_heap_at(msp_thread_enter_fast(), handle);
+    if (MSP_UNLIKELY(heap == NULL)) {
         goto out_leave;
     }
-    class_of = heap->class_of;
+    slab = heap->direct[step];
     if (align_bytes > 16) { /* tables stand in order of alignment */
         const uint8_t *asked = msp_class_table(align_bytes);
-        class_of             = (asked > class_of) ? asked : class_of;
+
+        slab = (asked > heap->class_of) ? heap->current[asked[step]] : slab;
     }
-    slab = heap->current[class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT]];
-    i    = slab->first_free;
-    if (MSP_UNLIKELY(i == MSP_OBJECT_NONE)) {
+    if (MSP_UNLIKELY(--slab->free_left < 0)) {
+        slab->free_left = 0;
         goto out_leave;
     }
-    credit = heap->credit - (int64_t)charge;
-    if (MSP_UNLIKELY(credit < 0)) {
-        goto out_leave;
-    }
-    heap->credit     = credit;
-    slab->first_free = slab->objects[i] & MSP_OBJECT_VALUE;
-    slab->objects[i] = (uint16_t)(MSP_OBJECT_LIVE + charge);
-    heap->allocated_count++;
+    i                       = slab->first_free;
+    slab->first_free        = *msp_slab_word(slab, i);
+    *msp_slab_word(slab, i) = (uint16_t)size_bytes;
     msp_thread_leave();
-    return msp_slab_object(slab, i);
+    address = msp_slab_object(slab, i);
+    MSP_ASSUME(address != NULL); /* the caller's test costs nothing */
+    return address;
 
 out_leave:
     msp_thread_leave();
     return NULL;
 }
 
-/* Free an object of the calling thread's own; @p entry: the object's in the pointer map. False:
- * take the slow path. */
-static inline __attribute__((always_inline)) bool msp_heap_free_at(uintptr_t entry, void *pointer)
+/* In a section: free an object of a slab of the calling thread's. False: take the slow path. */
+static inline __attribute__((always_inline)) bool msp_heap_free_in(struct msp_slab *slab,
+                                                                   const void *pointer)
 {
-    struct msp_slab *slab;
-    struct msp_heap *heap;
-    size_t i;
     bool start;
-    unsigned charge;
-    unsigned handed;
-    uint64_t freed;
-    int64_t credit;
+    size_t i = msp_slab_index(slab, pointer, &start);
 
-    if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
+    if (MSP_UNLIKELY(!start) || MSP_UNLIKELY(!msp_slab_is_live(slab, i))) {
         return false;
     }
-    slab = msp_entry_record(entry);
-    if (MSP_UNLIKELY(msp_thread_enter_fast() !=
-                     atomic_load_explicit(&slab->thread, memory_order_relaxed))) {
-        goto out_leave;
+    if (MSP_UNLIKELY(--slab->left == 0)) {
+        slab->left = 1;
+        return false;
     }
-    /* One after another, so that few values are alive at a time: no register need be saved. */
-    i = msp_slab_index(slab, pointer, &start);
-    if (MSP_UNLIKELY(!start)) {
-        goto out_leave;
-    }
-    charge = slab->objects[i] - (unsigned)MSP_OBJECT_LIVE; /* very much of one that is free */
-    if (MSP_UNLIKELY(charge > MSP_OBJECT_VALUE)) {
-        goto out_leave;
-    }
-    heap   = atomic_load_explicit(&slab->heap, memory_order_relaxed);
-    credit = heap->credit;
-    if (MSP_UNLIKELY(credit < heap->credit_least)) {
-        goto out_leave;
-    }
-    credit += (int64_t)charge;
-    if (MSP_UNLIKELY(credit > heap->credit_most)) {
-        goto out_leave;
-    }
-    freed  = slab->freed;
-    handed = (unsigned)(freed >> 32) - 1;
-    if (MSP_UNLIKELY(handed == slab->edge)) {
-        goto out_leave;
-    }
-    heap->credit     = credit;
-    slab->objects[i] = (uint16_t)freed;
-    slab->freed      = ((uint64_t)handed << 32) | i;
-    heap->freed_count++;
-    msp_thread_leave();
+    *msp_slab_word(slab, i) = (uint16_t)slab->first_freed;
+    slab->first_freed       = (uint32_t)i;
     return true;
-
-out_leave:
-    msp_thread_leave();
-    return false;
 }
+
+/* Free an object of a slab that the calling thread has used before. False: it may be one of another
+ * slab, or take the slow path. */
+static inline __attribute__((always_inline)) bool msp_heap_free_fast(const void *pointer)
+{
+    uintptr_t granule          = (uintptr_t)pointer >> MSP_GRANULE_SHIFT;
+    unsigned place             = (unsigned)granule & (MSP_THREAD_GRANULES - 1);
+    const struct msp_thread *t = msp_thread_enter_fast();
+    bool done =
+        MSP_LIKELY(t->granules[place] == granule) && msp_heap_free_in(t->slabs[place], pointer);
+
+    msp_thread_leave();
+    return done;
+}
+
+/* The same where the thread may not have used its slab yet; @p entry: the object's in the pointer
+ * map. */
+bool msp_heap_free_at(uintptr_t entry, const void *pointer);
 
 /* ---- slow: of the calling thread ---- */
 
@@ -223,13 +212,15 @@ bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
  */
 void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int undone);
 
-/* An object for a request that is charged already, of at most MSP_SMALL_MAX_BYTES on a boundary of
- * at most MSP_SMALL_ALIGN_MAX; *zeroed_p: its bytes are zero. NULL with an error recorded, or
- * without when the thread can have no heap. */
-void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p);
+/* An object of at most MSP_SMALL_MAX_BYTES on a boundary of at most MSP_SMALL_ALIGN_MAX, charged
+ * here; of its charge @p paid_bytes, all or nothing, are charged already. NULL with an error
+ * recorded, or without when the thread can have no heap; if *refused_p, without one, because of
+ * the limit. */
+void *msp_heap_alloc_object(const struct msp_request *request, uint64_t paid_bytes,
+                            bool *refused_p);
 
-/* Free an object of any thread, and, unless @p keep_charge, take its charge back. False when no
- * live object starts there. */
+/* Free an object of any thread, and, unless @p keep_charge, take its charge back: else the caller
+ * has it. False when no live object starts there. */
 bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge);
 
 /* The same for an entry of the pointer map; false when that is no slab. */
@@ -238,6 +229,9 @@ static inline bool msp_heap_free_other(uintptr_t entry, void *pointer)
     return ((entry & MSP_ENTRY_SLAB) != 0) &&
            msp_heap_free_object(msp_entry_record(entry), pointer, false);
 }
+
+/* Another size for a live object, in its place and charged here. False: nothing has changed. */
+bool msp_heap_resize_object(struct msp_slab *slab, const void *address, size_t size_bytes);
 
 /* An object of the calling thread's heap when its current slab has none, but another has. NULL:
  * take the slow path; but if *refused_p, nothing can come of it (as msp_heap_refuses()). */
@@ -248,6 +242,11 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 
 /* Whether the fast paths' memory for @p handle is ordinary memory, which the host may clear. */
 bool msp_heap_is_cleared_by_host(uintptr_t handle);
+
+/* Handle 0 means, for every thread and until msp_heap_forget_null(), the allocator of @p handle:
+ * the calling thread's fast paths know it from now on. */
+void msp_heap_set_null(uintptr_t handle);
+void msp_heap_forget_null(void);
 
 /* The fast paths of medium blocks, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow path. */
@@ -269,7 +268,10 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *record);
 /* Hand on a thread's heaps; it never uses a heap again. The threads are held or stopped. */
 void msp_heap_retire_all(struct msp_thread *thread);
 
-/* Call the credit of an account's heaps back. */
+/* In a section: whether more might be had after a recall. */
+bool msp_heap_can_recall(const struct msp_account *account, const struct msp_heap *heap);
+
+/* Call the credit of an account's heaps back, that of their slabs included. */
 void msp_heap_recall(struct msp_account *account);
 
 /* Take all heaps of an account away from their threads; slabs with live objects are orphaned. True
@@ -310,9 +312,13 @@ memspan_status_t msp_heap_check(void);
 
 /* ---- shared by heap*.c ---- */
 
-/* Take a heap out of its thread's list, slots and look-up. By the thread in no section while no
- * thread stops it, or while it is stopped. */
+/* Take a heap out of its thread's list, slots and look-up; or out of the slots alone, without a
+ * handle any more. By the thread while no thread stops it, or while it is stopped. */
 void msp_heap_leave_thread(struct msp_heap *heap);
+void msp_heap_hide(struct msp_heap *heap);
+
+/* In a section of its thread's: it is found by that handle. */
+void msp_heap_show(struct msp_heap *heap, uintptr_t handle);
 
 /* The heap of an account among a thread's; it comes to the front of its list. In a section. */
 struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_account *account);
@@ -336,6 +342,45 @@ static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blo
 }
 bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes);
 void msp_heap_return_credit(struct msp_heap *heap);
+
+/* In a section: borrow what the account lends for a slab's next objects. */
+void msp_heap_borrow_ahead(struct msp_heap *heap);
+
+/* In a section: so much more of the credit, or less, is a slab's. */
+static inline void msp_heap_charge_slab(struct msp_heap *heap, struct msp_slab *slab, int64_t bytes)
+{
+    if (bytes < 0) {
+        msp_heap_note_least(heap);
+    }
+    heap->credit -= bytes;
+    heap->objects_charge += bytes;
+    slab->charge += bytes;
+}
+
+/* The slab's charge becomes exact; the rest is credit. By the heap's thread, or while it is
+ * stopped.
+ */
+void msp_heap_tighten(struct msp_heap *heap, struct msp_slab *slab);
+
+/* The same for all slabs of a heap. */
+void msp_heap_tighten_all(struct msp_heap *heap);
+
+/* The charge of a slab that leaves the heap without live objects is credit. */
+void msp_heap_drop(struct msp_heap *heap, struct msp_slab *slab);
+
+/* In a section: a slab without objects in its list gets some, each charged as if it were used in
+ * full; near the limit one, charged as requested. False: it has some, but not the credit. */
+bool msp_heap_offer(struct msp_heap *heap, struct msp_slab *slab, uint64_t bytes);
+
+/* Make a slab the current one of its class; or, that of a class becomes none. */
+void msp_heap_set_current(struct msp_heap *heap, unsigned class_index, struct msp_slab *slab);
+static inline void msp_heap_unset_current(struct msp_heap *heap, unsigned class_index)
+{
+    msp_heap_set_current(heap, class_index, &heap->none);
+}
+
+/* Nothing of it is live. */
+bool msp_heap_is_empty(const struct msp_heap *heap);
 
 /* In a section: whether a request is more than the rest of the heap's account, without a fallback
  * to take; counted if it is. */
@@ -369,11 +414,10 @@ struct msp_retired;
 bool msp_heap_has_published_all(const struct msp_heap *heap);
 void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past);
 
-/* Bring the account's counters up to date with the heap's. */
-void msp_heap_publish(struct msp_heap *heap);
-
-/* A slab without an owner joins the account's orphans. Accounts are locked. */
+/* A slab without an owner joins the account's orphans; take what others have freed in one. Accounts
+ * are locked. */
 void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab);
+void msp_heap_collect_orphan(struct msp_account *account, struct msp_slab *slab);
 
 /* The record of a heap that is in no list can be used again. */
 void msp_heap_put_record(struct msp_heap *heap);

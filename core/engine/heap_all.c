@@ -45,32 +45,125 @@ void msp_heap_collect_all(struct msp_heap *heap)
     }
 }
 
-static int64_t live_bytes(int64_t granted, int64_t credit, int64_t count)
+void msp_heap_tighten_all(struct msp_heap *heap)
 {
-    return granted - credit - count * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+    struct msp_slab *slab;
+    int c;
+
+    msp_heap_collect_all(heap);
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        if (!msp_slab_is_none(heap->current[c])) {
+            msp_heap_tighten(heap, heap->current[c]);
+        }
+        for (slab = heap->partial[c]; slab != NULL; slab = slab->next) {
+            msp_heap_tighten(heap, slab);
+        }
+        for (slab = heap->full[c]; slab != NULL; slab = slab->next) {
+            msp_heap_tighten(heap, slab);
+        }
+    }
+    heap->is_loose = false;
 }
 
-void msp_heap_publish(struct msp_heap *heap)
-{
-    int64_t count = heap->allocated_count - heap->freed_count;
-    int64_t live  = live_bytes(heap->granted, heap->credit, count);
-    int64_t above;
+struct counts {
+    int64_t live_bytes;
+    int64_t live_count;
+    int64_t allocated_count;
+};
 
+/* What an exact charge says, or what is counted in a walk. */
+static void count_slab(struct counts *counts, const struct msp_slab *slab, bool exact)
+{
+    int64_t bytes  = slab->charge - msp_slab_handed(slab) * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+    unsigned count = exact ? msp_slab_handed(slab) : msp_slab_measure(slab, &bytes);
+
+    counts->live_bytes += bytes;
+    counts->live_count += count;
+    counts->allocated_count -= slab->free_left;
+}
+
+static void count_slabs(struct counts *counts, const struct msp_slab *slab, bool exact)
+{
+    for (; slab != NULL; slab = slab->next) {
+        count_slab(counts, slab, exact);
+    }
+}
+
+/* @p exact: all slabs are tightened, and what others free meanwhile counts as live. */
+static struct counts count_all(const struct msp_heap *heap, bool exact)
+{
+    int64_t blocks       = heap->allocated_count - heap->freed_count;
+    struct counts counts = {heap->granted - heap->credit - heap->objects_charge -
+                                blocks * (int64_t)MSP_CHARGE_OVERHEAD_BYTES,
+                            blocks, heap->allocated_count + heap->offered_count};
+    int c;
+
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        if (!msp_slab_is_none(heap->current[c])) {
+            count_slab(&counts, heap->current[c], exact);
+        }
+        count_slabs(&counts, heap->partial[c], exact);
+        count_slabs(&counts, heap->full[c], exact);
+    }
+    return counts;
+}
+
+/* The most that has been charged but credit, objects as if they were used in full. */
+static int64_t peak_of(struct msp_heap *heap)
+{
     msp_heap_note_least(heap);
-    above = live_bytes(heap->granted, heap->credit_least, heap->count_then) - live;
-    msp_account_publish(heap->account, live - heap->published_bytes, count - heap->published_count,
-                        (uint64_t)(heap->allocated_count - heap->published_allocated),
+    return heap->granted - heap->credit_least -
+           heap->count_then * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+}
+
+static void publish(struct msp_heap *heap, bool exact)
+{
+    struct counts now = count_all(heap, exact);
+    int64_t above     = peak_of(heap) - now.live_bytes;
+
+    msp_account_publish(heap->account, now.live_bytes - heap->published_bytes,
+                        now.live_count - heap->published_count,
+                        (uint64_t)(now.allocated_count - heap->published_allocated),
                         (above > 0) ? above : 0);
     if (heap->failed_count > 0) {
         atomic_fetch_add_explicit(&heap->account->failed_count, heap->failed_count,
                                   memory_order_relaxed);
         heap->failed_count = 0;
     }
-    heap->published_bytes     = live;
-    heap->published_count     = count;
-    heap->published_allocated = heap->allocated_count;
-    heap->count_then          = count;
+    heap->published_bytes     = now.live_bytes;
+    heap->published_count     = now.live_count;
+    heap->published_allocated = now.allocated_count;
+    heap->count_then          = heap->allocated_count - heap->freed_count;
     heap->credit_least        = heap->credit;
+}
+
+bool msp_heap_is_empty(const struct msp_heap *heap)
+{
+    bool empty       = (heap->allocated_count == heap->freed_count);
+    uint32_t classes = heap->used_classes;
+    const struct msp_slab *slab;
+    unsigned c;
+
+    for (; empty && (classes != 0); classes &= classes - 1) {
+        c     = (unsigned)__builtin_ctz(classes);
+        empty = (msp_slab_used(heap->current[c]) == 0) && (heap->full[c] == NULL);
+        for (slab = heap->partial[c]; empty && (slab != NULL); slab = slab->next) {
+            empty = (msp_slab_handed(slab) == 0);
+        }
+    }
+    return empty;
+}
+
+/* Objects that wait to be allocated. */
+static int64_t count_waiting(const struct msp_heap *heap)
+{
+    uint32_t classes = heap->used_classes;
+    int64_t count    = 0;
+
+    for (; classes != 0; classes &= classes - 1) {
+        count += heap->current[__builtin_ctz(classes)]->free_left;
+    }
+    return count;
 }
 
 bool msp_heap_has_published_all(const struct msp_heap *heap)
@@ -102,12 +195,12 @@ void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past)
 {
     struct msp_account *account = heap->account;
     int64_t published           = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
-    uint64_t failed = atomic_load_explicit(&account->failed_count, memory_order_relaxed);
-    int64_t peak;
+    uint64_t failed   = atomic_load_explicit(&account->failed_count, memory_order_relaxed);
+    int64_t waiting   = count_waiting(heap);
+    int64_t allocated = heap->allocated_count + heap->offered_count - waiting;
+    int64_t peak      = (allocated == 0) ? 0 : peak_of(heap);
 
-    msp_heap_note_least(heap);
-    peak = live_bytes(heap->granted, heap->credit_least, heap->count_then);
-    past->allocated_count += (uint64_t)heap->allocated_count;
+    past->allocated_count += (uint64_t)allocated;
     past->failed_count += heap->failed_count + failed;
     past->peak_bytes += (uint64_t)((peak > published) ? peak : published);
     if ((published != 0) || (failed + heap->failed_count != 0) ||
@@ -116,6 +209,7 @@ void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past)
     }
     heap->allocated_count = 0;
     heap->freed_count     = 0;
+    heap->offered_count   = waiting; /* so that none has been allocated */
     heap->count_then      = 0;
     heap->credit_least    = heap->credit;
 }
@@ -141,7 +235,7 @@ static void publish_waiting(struct msp_heap *heap)
 
     for (c = 0; c < MSP_CLASS_COUNT; c++) {
         const struct msp_slab *current = heap->current[c];
-        if (current != &msp_slab_none) {
+        if (!msp_slab_is_none(current)) {
             waiting += (int64_t)msp_classes[c].slab_bytes -
                        (int64_t)msp_slab_used(current) * current->size_bytes;
         }
@@ -164,7 +258,7 @@ void msp_heap_publish_all(void)
     for (t = msp_thread_first(); t != NULL; t = t->next) {
         for (heap = t->heaps; heap != NULL; heap = heap->next) {
             msp_heap_collect_all(heap);
-            msp_heap_publish(heap);
+            publish(heap, false);
             publish_waiting(heap);
         }
     }
@@ -189,14 +283,17 @@ static void take_credit(struct msp_heap *heap)
 
 void msp_heap_recall(struct msp_account *account)
 {
+    enum { CAUTION = 1024 }; /* charges without lending, afterwards */
     struct msp_heap *heap;
 
     msp_thread_stop_all();
     msp_account_lock();
     for (heap = account->heaps; heap != NULL; heap = heap->next_of_account) {
+        msp_heap_tighten_all(heap);
         take_credit(heap);
     }
     atomic_store_explicit(&account->lending, false, memory_order_seq_cst);
+    atomic_store_explicit(&account->caution, CAUTION, memory_order_relaxed);
     msp_account_unlock();
     msp_thread_resume_all();
 }
@@ -206,19 +303,19 @@ void msp_heap_recall(struct msp_account *account)
 void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab)
 {
     msp_slab_set_state(slab, MSP_SLAB_ORPHAN);
-    slab->edge = MSP_EDGE_NEVER;
     msp_heap_list_add(&account->orphans, slab);
     atomic_fetch_add_explicit(&account->orphan_count, 1, memory_order_relaxed);
 }
 
-/* A slab of a heap that ends becomes the account's, or goes back. Accounts are locked. */
+/* A slab of a heap that ends, exactly charged and counted, becomes the account's, or goes back.
+ * Accounts are locked. */
 static void release_slab(struct msp_heap *heap, struct msp_slab *slab)
 {
+    msp_slab_forget(slab);
     /* A thread that frees from now on handles the slab itself; one that freed before has pushed. */
     atomic_store_explicit(&slab->thread, NULL, memory_order_seq_cst);
     atomic_fetch_and_explicit(&slab->remote, ~MSP_REMOTE_FULL, memory_order_seq_cst);
-    msp_slab_settle(slab);
-    msp_heap_collect(heap, slab);
+    msp_heap_collect_orphan(heap->account, slab);
     if (msp_slab_handed(slab) == 0) {
         msp_slab_set_state(slab, MSP_SLAB_CURRENT);
         msp_slab_destroy(slab);
@@ -242,12 +339,11 @@ static void release_slabs(struct msp_heap *heap)
     int c;
 
     for (c = 0; c < MSP_CLASS_COUNT; c++) {
-        if (heap->current[c] != &msp_slab_none) {
+        if (!msp_slab_is_none(heap->current[c])) {
             release_slab(heap, heap->current[c]);
         }
         release_list(heap, heap->partial[c]);
         release_list(heap, heap->full[c]);
-        heap->current[c] = &msp_slab_none;
         heap->partial[c] = NULL;
         heap->full[c]    = NULL;
     }
@@ -259,12 +355,12 @@ static void retire(struct msp_heap *heap)
     struct msp_account *account = heap->account;
 
     atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
-    msp_heap_drain(heap);
+    msp_heap_flush(heap);
+    msp_heap_tighten_all(heap);
+    take_credit(heap);
+    publish(heap, true);
     release_slabs(heap);
     msp_heap_drain(heap); /* only clears marks: no slab is its own any more */
-    msp_heap_flush(heap);
-    take_credit(heap);
-    msp_heap_publish(heap);
     if (heap->pool != NULL) {
         msp_pool_count_waiting(heap->pool, -heap->published_waiting);
     }
@@ -293,7 +389,7 @@ void msp_heap_retire_all(struct msp_thread *t)
     t->heap_of_size = 0;
     t->heap_count   = 0;
     for (i = 0; i < MSP_THREAD_SLOTS; i++) {
-        t->slots[i] = msp_heap_none_at(i);
+        t->handles[i] = msp_thread_nothing(i);
     }
     for (; heap != NULL; heap = next) {
         next = heap->next;
@@ -336,7 +432,7 @@ bool msp_heap_close(struct msp_account *account)
 
 /* ---- memory ---- */
 
-static void release_empty(struct msp_slab **list)
+static void release_empty(struct msp_heap *heap, struct msp_slab **list)
 {
     struct msp_slab *slab;
     struct msp_slab *next;
@@ -345,6 +441,7 @@ static void release_empty(struct msp_slab **list)
         next = slab->next;
         if (msp_slab_handed(slab) == 0) {
             msp_heap_list_remove(list, slab);
+            msp_heap_drop(heap, slab);
             msp_slab_destroy(slab);
         }
     }
@@ -358,11 +455,12 @@ static void reclaim(struct msp_heap *heap)
     for (c = 0; c < MSP_CLASS_COUNT; c++) {
         struct msp_slab *slab = heap->current[c];
 
-        if ((slab != &msp_slab_none) && (msp_slab_used(slab) == 0)) {
-            heap->current[c] = &msp_slab_none;
+        if (!msp_slab_is_none(slab) && (msp_slab_used(slab) == 0)) {
+            msp_heap_unset_current(heap, (unsigned)c);
+            msp_heap_drop(heap, slab);
             msp_slab_destroy(slab);
         }
-        release_empty(&heap->partial[c]);
+        release_empty(heap, &heap->partial[c]);
     }
     heap->empty_slabs = 0;
     msp_heap_flush(heap);
@@ -407,8 +505,8 @@ static unsigned count_free(const struct msp_slab *slab, unsigned first)
     unsigned count = 0;
     unsigned i;
 
-    for (i = first; i != MSP_OBJECT_NONE; i = slab->objects[i] & MSP_OBJECT_VALUE) {
-        if ((i > slab->capacity) || ((slab->objects[i] & MSP_OBJECT_LIVE) != 0) ||
+    for (i = first; i != MSP_OBJECT_NONE; i = msp_slab_word_of(slab, i)) {
+        if ((i - MSP_OBJECT_FREE > slab->capacity) || msp_slab_is_live(slab, i) ||
             (++count > slab->capacity)) {
             return slab->capacity + 1u;
         }
@@ -418,16 +516,20 @@ static unsigned count_free(const struct msp_slab *slab, unsigned first)
 
 static const char *check_objects(const struct msp_slab *slab)
 {
-    unsigned live = 0;
-    unsigned listed =
-        count_free(slab, slab->first_free) + count_free(slab, msp_slab_first_freed(slab));
-    unsigned i;
+    unsigned offered = count_free(slab, slab->first_free);
+    unsigned listed  = offered + count_free(slab, slab->first_freed);
+    int64_t bytes;
+    int64_t charge;
+    unsigned live = msp_slab_measure(slab, &bytes);
 
-    if (listed > slab->capacity) {
+    if ((listed > slab->capacity) || (offered != (unsigned)slab->free_left)) {
         return "a slab's free list is broken";
     }
-    for (i = 1; i <= slab->capacity; i++) {
-        live += ((slab->objects[i] & MSP_OBJECT_LIVE) != 0) ? 1 : 0;
+    charge = bytes + live * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+    if (msp_account_is_limited(atomic_load(&slab->account)) &&
+        (slab->tight ? (atomic_load(&slab->remote) == MSP_REMOTE_EMPTY) && (charge != slab->charge)
+                     : charge + offered * msp_slab_unit(slab) > slab->charge)) {
+        return "a slab is not charged for its objects";
     }
     live += (unsigned)(atomic_load(&slab->remote) >> 16) & 0xffff;
     if ((live != msp_slab_used(slab)) || (live + listed != slab->made)) {
@@ -443,7 +545,7 @@ static const char *check_heap(const struct msp_heap *heap)
     int c;
 
     for (c = 0; (problem == NULL) && (c < MSP_CLASS_COUNT); c++) {
-        problem = (heap->current[c] == &msp_slab_none) ? NULL : check_objects(heap->current[c]);
+        problem = msp_slab_is_none(heap->current[c]) ? NULL : check_objects(heap->current[c]);
         problem = (problem == NULL) ? check_list(heap, heap->partial[c], c, false) : problem;
         problem = (problem == NULL) ? check_list(heap, heap->full[c], c, true) : problem;
         for (slab = heap->partial[c]; (problem == NULL) && (slab != NULL); slab = slab->next) {

@@ -121,9 +121,8 @@ void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_by
         !msp_is_power_of_two(align_bytes)) {
         return NULL;
     }
-    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
-    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
-        (size_bytes <= heap->medium_max_bytes) && (heap->cache != NULL)) {
+    heap = msp_heap_at(msp_thread_enter_fast(), handle);
+    if ((heap != NULL) && (size_bytes <= heap->medium_max_bytes) && (heap->cache != NULL)) {
         r    = take_charged(heap, size_bytes);
         pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
     }

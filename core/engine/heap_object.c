@@ -12,13 +12,8 @@ enum {
     EMPTY_SLABS_KEPT = 4,
     EMPTY_SLABS_MOST = 32,
     FULL_LOOKED_AT   = 8,
-    FREE_SHARE = 8, /* a full slab is one with free objects again when this part of it is free: less
-                       is not worth the change */
-    TURNS = 8,      /* ways out of the shortest between two looks at the clock */
+    TURNS            = 8, /* ways out of the shortest between two looks at the clock */
 };
-
-struct msp_slab msp_slab_none = {
-    .first_free = MSP_OBJECT_NONE, .edge = MSP_EDGE_NEVER, .remote = MSP_REMOTE_EMPTY};
 
 /* ---- slabs ---- */
 
@@ -59,13 +54,11 @@ unsigned msp_heap_collect(struct msp_heap *heap, struct msp_slab *slab)
     unsigned count = msp_slab_collect(slab, &charge);
 
     if (count > 0) {
-        msp_heap_note_least(heap);
-        heap->freed_count += count;
-        if (msp_account_is_limited(heap->account)) {
-            heap->granted -= (int64_t)charge; /* the freeing thread has taken the charge back */
+        msp_heap_charge_slab(heap, slab, -(int64_t)charge);
+        if (msp_account_is_limited(heap->account)) { /* the freeing thread has taken it back */
+            heap->granted -= (int64_t)charge;
+            heap->credit -= (int64_t)charge;
             heap->credit_least -= (int64_t)charge;
-        } else {
-            heap->credit += (int64_t)charge;
         }
     }
     return count;
@@ -76,7 +69,6 @@ void msp_heap_become_partial(struct msp_heap *heap, struct msp_slab *slab)
     msp_heap_list_remove(&heap->full[slab->class_index], slab);
     msp_heap_list_add(&heap->partial[slab->class_index], slab);
     msp_slab_set_state(slab, MSP_SLAB_PARTIAL);
-    slab->edge = 0;
     heap->empty_slabs += (msp_slab_handed(slab) == 0) ? 1 : 0;
 }
 
@@ -114,7 +106,6 @@ static void clear_full(struct msp_heap *heap, struct msp_slab *slab)
         msp_heap_become_partial(heap, slab);
     } else {
         msp_slab_set_state(slab, MSP_SLAB_ANNOUNCED);
-        slab->edge = MSP_EDGE_NEVER;
     }
 }
 
@@ -131,17 +122,27 @@ static void look_at_full(struct msp_heap *heap, unsigned c)
         if ((atomic_load_explicit(&slab->remote, memory_order_relaxed) & MSP_REMOTE_FULL) == 0) {
             msp_heap_collect(heap, slab);
             msp_heap_become_partial(heap, slab);
-        } else if (msp_slab_first_freed(slab) != MSP_OBJECT_NONE) {
+        } else if (slab->first_freed != MSP_OBJECT_NONE) {
             clear_full(heap, slab);
         }
+    }
+}
+
+void msp_heap_set_current(struct msp_heap *heap, unsigned c, struct msp_slab *slab)
+{
+    size_t step = msp_classes[c].size_bytes >> MSP_CLASS_STEP_SHIFT;
+
+    heap->current[c] = slab;
+    heap->used_classes |= UINT32_C(1) << c;
+    for (; heap->class_of[step] == c; step--) { /* no bytes have another class */
+        heap->direct[step] = slab;
     }
 }
 
 static void make_current(struct msp_heap *heap, struct msp_slab *slab)
 {
     msp_slab_set_state(slab, MSP_SLAB_CURRENT);
-    slab->edge                       = MSP_EDGE_NEVER;
-    heap->current[slab->class_index] = slab;
+    msp_heap_set_current(heap, slab->class_index, slab);
 }
 
 /* The current slab has nothing left: put it among the full ones and take one with free objects.
@@ -150,15 +151,14 @@ static bool next_slab(struct msp_heap *heap, unsigned c)
 {
     struct msp_slab *slab = heap->current[c];
 
-    if (slab != &msp_slab_none) {
+    if (!msp_slab_is_none(slab)) {
         if (!msp_slab_set_full(slab)) {
             msp_heap_collect(heap, slab);
             return true;
         }
         msp_slab_set_state(slab, MSP_SLAB_FULL);
-        slab->edge = slab->capacity - 1u - slab->capacity / FREE_SHARE;
         msp_heap_list_add(&heap->full[c], slab);
-        heap->current[c] = &msp_slab_none;
+        msp_heap_unset_current(heap, c);
     }
     msp_heap_drain(heap);
     if (heap->partial[c] == NULL) {
@@ -174,32 +174,28 @@ static bool next_slab(struct msp_heap *heap, unsigned c)
     return true;
 }
 
-/* Looks for objects wherever the heap may have some. */
-static __attribute__((noinline)) bool find_objects(struct msp_heap *heap, unsigned c)
+enum offered { OFFERED, NO_OBJECTS, NO_CREDIT };
+
+/* Makes sure that the current slab has a free object in its list, wherever the heap may have some.
+ * Where a thread has few objects of each size, every other allocation comes here. */
+static enum offered fill_current(struct msp_heap *heap, unsigned c, uint64_t bytes)
 {
     for (;;) {
         struct msp_slab *slab = heap->current[c];
 
-        if ((slab->first_free != MSP_OBJECT_NONE) || msp_slab_refill(slab)) {
-            return true;
+        if (slab->free_left > 0) {
+            return OFFERED;
+        }
+        if ((slab->first_freed != MSP_OBJECT_NONE) || (slab->made < slab->capacity)) {
+            return msp_heap_offer(heap, slab, bytes) ? OFFERED : NO_CREDIT;
         }
         if ((msp_heap_collect(heap, slab) == 0) && !next_slab(heap, c)) {
-            return false;
+            return NO_OBJECTS;
         }
     }
 }
 
-/* Makes sure that the current slab has a free object in its list. False: the heap has none of that
- * class. Where a thread has few objects of each size, every other allocation takes this path. */
-static inline bool fill_current(struct msp_heap *heap, unsigned c)
-{
-    struct msp_slab *slab = heap->current[c];
-
-    if ((slab->first_free != MSP_OBJECT_NONE) || (msp_slab_first_freed(slab) == MSP_OBJECT_NONE)) {
-        return find_objects(heap, c);
-    }
-    return msp_slab_refill(slab);
-}
+/* ---- slabs from elsewhere ---- */
 
 /* An orphan with free objects, or a new slab. */
 static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *pool, unsigned c)
@@ -224,38 +220,50 @@ static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *
     return (slab != NULL) ? slab : msp_slab_create(pool, c, account);
 }
 
-/* An orphaned slab becomes the heap's. Its live objects are charged and counted already, by its
- * last owner: freed here, it makes this heap's share smaller than nothing, and the sums right.
- */
+/* An orphaned slab becomes the heap's. Its live objects are charged, exactly, and counted already,
+ * by its last owner. */
 static void adopt(struct msp_heap *heap, struct msp_slab *slab)
 {
+    int64_t count = msp_slab_handed(slab);
+
     atomic_store_explicit(&slab->heap, heap, memory_order_relaxed);
     atomic_store_explicit(&slab->thread, heap->thread, memory_order_seq_cst);
-    if (heap->current[slab->class_index] == &msp_slab_none) {
+    heap->granted += slab->charge;
+    heap->objects_charge += slab->charge;
+    heap->published_count += count;
+    heap->published_bytes += slab->charge - count * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+    if (msp_slab_is_none(heap->current[slab->class_index])) {
         make_current(heap, slab);
     } else {
         msp_slab_set_state(slab, MSP_SLAB_PARTIAL);
-        slab->edge = 0;
         msp_heap_list_add(&heap->partial[slab->class_index], slab);
-        heap->empty_slabs += (msp_slab_handed(slab) == 0) ? 1 : 0;
+        heap->empty_slabs += (count == 0) ? 1 : 0;
     }
-    msp_heap_publish(heap);
+}
+
+/* What others have freed in a slab without an owner. Accounts are locked. */
+void msp_heap_collect_orphan(struct msp_account *account, struct msp_slab *slab)
+{
+    uint64_t charge;
+    int64_t count = msp_slab_collect(slab, &charge);
+
+    slab->charge -= (int64_t)charge;
+    if (count > 0) {
+        msp_account_publish(account, count * (int64_t)MSP_CHARGE_OVERHEAD_BYTES - (int64_t)charge,
+                            -count, 0, 0);
+    }
 }
 
 /* No heap owns the slab: the thread that frees handles it. */
 static void reap(struct msp_slab *slab, struct msp_account *account)
 {
     bool empty = false;
-    uint64_t charge;
-    unsigned count;
 
     msp_account_lock();
     if ((atomic_load_explicit(&slab->account, memory_order_relaxed) == account) &&
         (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) &&
         (msp_slab_state(slab) == MSP_SLAB_ORPHAN)) {
-        count = msp_slab_collect(slab, &charge);
-        msp_account_publish(account, (int64_t)(count * MSP_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
-                            -(int64_t)count, 0, 0);
+        msp_heap_collect_orphan(account, slab);
         empty = (msp_slab_handed(slab) == 0);
         if (empty) {
             msp_heap_list_remove(&account->orphans, slab);
@@ -296,6 +304,7 @@ static struct msp_slab *take_surplus(struct msp_heap *heap, unsigned c)
         if (msp_slab_handed(slab) == 0) {
             msp_heap_list_remove(&heap->partial[c], slab);
             msp_heap_list_add(&surplus, slab);
+            msp_heap_drop(heap, slab);
             heap->empty_slabs--;
         }
     }
@@ -313,16 +322,13 @@ static void give_back_all(struct msp_slab *slab)
 }
 
 /* Gives out the first free object of a slab that has one. */
-static inline void *give_object(struct msp_slab *slab, size_t size_bytes, bool fallback,
-                                bool *zeroed_p)
+static inline void *give_object(struct msp_slab *slab, size_t size_bytes, bool fallback)
 {
-    unsigned i     = slab->first_free;
-    unsigned word  = slab->objects[i];
-    unsigned flags = MSP_OBJECT_LIVE | (fallback ? MSP_OBJECT_FALLBACK : 0);
+    unsigned i = slab->first_free;
 
-    slab->first_free = (word & MSP_OBJECT_VALUE);
-    slab->objects[i] = (uint16_t)(flags | (size_bytes + MSP_CHARGE_OVERHEAD_BYTES));
-    *zeroed_p        = slab->zeroed && ((word & MSP_OBJECT_FRESH) != 0);
+    slab->free_left--;
+    slab->first_free        = *msp_slab_word(slab, i);
+    *msp_slab_word(slab, i) = (uint16_t)(size_bytes | (fallback ? MSP_OBJECT_FALLBACK : 0));
     return msp_slab_object(slab, i);
 }
 
@@ -333,25 +339,24 @@ give_next(struct msp_heap *heap, size_t size_bytes, bool *refused_p, struct msp_
 {
     uint64_t bytes   = size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
     uint64_t charged = 0;
-    bool zeroed;
-    unsigned c;
+    unsigned c       = heap->class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
 
-    if (heap->credit < (int64_t)bytes) {
+    switch (fill_current(heap, c, bytes)) {
+    case OFFERED:
+        break;
+    case NO_CREDIT:
         *refused_p = msp_heap_is_refused(heap, bytes, &charged);
         if (*refused_p) {
             msp_error_limit(bytes, heap->account->limit_bytes, charged);
         }
         return NULL;
-    }
-    c = heap->class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
-    if (!fill_current(heap, c)) {
+    case NO_OBJECTS:
         return NULL;
     }
-    msp_heap_spend(heap, bytes, 1);
     if (++heap->turns % TURNS == 0) {
         *pool_p = msp_pool_of(heap->current[c]->record);
     }
-    return give_object(heap->current[c], size_bytes, false, &zeroed);
+    return give_object(heap->current[c], size_bytes, false);
 }
 
 void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
@@ -364,8 +369,8 @@ void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
     if (size_bytes - 1 >= MSP_SMALL_MAX_BYTES) {
         return NULL;
     }
-    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
-    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
+    heap = msp_heap_at(msp_thread_enter_fast(), handle);
+    if (heap != NULL) {
         address = give_next(heap, size_bytes, refused_p, &pool);
     }
     msp_thread_leave();
@@ -417,28 +422,50 @@ bool msp_heap_is_cleared_by_host(uintptr_t handle)
     const struct msp_heap *heap;
     bool cleared;
 
-    heap    = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
-    cleared = (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
-              heap->is_host_memory;
+    heap    = msp_heap_at(msp_thread_enter_fast(), handle);
+    cleared = (heap != NULL) && heap->is_host_memory;
     msp_thread_leave();
     return cleared;
 }
 
-void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p)
+/* In a section: an object, of whose charge so much is paid. */
+static enum offered try_object(struct msp_heap *heap, const struct msp_request *request, unsigned c,
+                               uint64_t paid_bytes, void **address_p)
 {
-    const uint8_t *table  = msp_class_table(request->align_bytes);
-    unsigned c            = table[(request->size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
-    struct msp_slab *slab = NULL;
+    enum offered offered;
+
+    heap->credit += (int64_t)paid_bytes; /* its own again, in this section */
+    offered = fill_current(heap, c, request->size_bytes + MSP_CHARGE_OVERHEAD_BYTES);
+    if ((offered == NO_CREDIT) && heap->account->by_thread) {
+        msp_heap_collect_all(heap);
+        offered = fill_current(heap, c, request->size_bytes + MSP_CHARGE_OVERHEAD_BYTES);
+    }
+    if (offered == OFFERED) {
+        *address_p = give_object(heap->current[c], request->size_bytes, request->owner.fallback);
+    } else {
+        heap->credit -= (int64_t)paid_bytes;
+    }
+    return offered;
+}
+
+void *msp_heap_alloc_object(const struct msp_request *request, uint64_t paid_bytes, bool *refused_p)
+{
+    struct msp_account *account = request->owner.account;
+    const uint8_t *table        = msp_class_table(request->align_bytes);
+    struct msp_slab *slab       = NULL;
     struct msp_slab *surplus;
+    unsigned c;
     struct msp_thread *t;
     struct msp_heap *heap;
-    void *address;
+    enum offered offered;
+    bool recall;
+    void *address = NULL;
 
     for (;;) {
-        heap = msp_heap_enter(request->owner.account, &t);
+        heap = msp_heap_enter(account, &t);
         if (heap == NULL) {
             if (slab != NULL) {
-                disown(request->owner.account, slab);
+                disown(account, slab);
             }
             return NULL;
         }
@@ -446,18 +473,24 @@ void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p)
             adopt(heap, slab);
             slab = NULL;
         }
-        if (fill_current(heap, c)) {
-            address = give_object(heap->current[c], request->size_bytes, request->owner.fallback,
-                                  zeroed_p);
-            surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
-            msp_thread_leave();
-            give_back_all(surplus);
+        /* The table is there since the thread's first heap is. */
+        c       = table[(request->size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
+        offered = try_object(heap, request, c, paid_bytes, &address);
+        surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
+        recall  = msp_heap_can_recall(account, heap);
+        msp_thread_leave();
+        give_back_all(surplus);
+        if ((offered == OFFERED) || ((offered == NO_CREDIT) && !recall)) {
+            *refused_p = (address == NULL);
             return address;
         }
-        msp_thread_leave();
-        slab = find_slab(request->owner.account, request->provider->pool, c);
-        if (slab == NULL) {
-            return NULL;
+        if (offered == NO_CREDIT) {
+            msp_heap_recall(account);
+        } else {
+            slab = find_slab(account, request->provider->pool, c);
+            if (slab == NULL) {
+                return NULL;
+            }
         }
     }
 }
@@ -468,8 +501,20 @@ void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p)
  */
 static struct msp_slab *pass_edge(struct msp_heap *heap, struct msp_slab *slab)
 {
-    if (msp_slab_state(slab) == MSP_SLAB_FULL) {
-        clear_full(heap, slab);
+    int handed = (int)msp_slab_handed(slab);
+
+    switch (msp_slab_state(slab)) {
+    case MSP_SLAB_FULL:
+        if (handed < slab->capacity - slab->capacity / MSP_SLAB_FREE_SHARE) {
+            clear_full(heap, slab);
+        }
+        return NULL;
+    case MSP_SLAB_PARTIAL:
+        break;
+    default:
+        return NULL;
+    }
+    if (handed > 0) {
         return NULL;
     }
     if (heap->empty_slabs < EMPTY_SLABS_KEPT) {
@@ -484,14 +529,23 @@ static struct msp_slab *pass_edge(struct msp_heap *heap, struct msp_slab *slab)
 static struct msp_slab *free_own(struct msp_slab *slab, size_t i, bool keep_charge)
 {
     struct msp_heap *heap = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+    int64_t charge        = (int64_t)(msp_slab_word_of(slab, i) & MSP_OBJECT_VALUE) +
+                     (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+    struct msp_slab *empty;
 
-    msp_heap_note_least(heap);
-    heap->credit += keep_charge ? 0 : (int64_t)(slab->objects[i] & MSP_OBJECT_VALUE);
-    heap->freed_count++;
-    slab->objects[i] = (uint16_t)msp_slab_first_freed(slab);
-    msp_slab_set_freed(slab, msp_slab_handed(slab) - 1, (unsigned)i);
+    if (slab->tight || keep_charge) {
+        msp_heap_charge_slab(heap, slab, -charge);
+        heap->credit -= keep_charge ? charge : 0;
+    }
+    *msp_slab_word(slab, i) = (uint16_t)slab->first_freed;
+    slab->first_freed       = (uint32_t)i;
+    msp_slab_set_handed(slab, msp_slab_handed(slab) - 1);
+    empty = pass_edge(heap, slab);
+    if (empty != NULL) {
+        msp_heap_drop(heap, empty);
+    }
     msp_heap_return_credit(heap);
-    return (msp_slab_handed(slab) == slab->edge) ? pass_edge(heap, slab) : NULL;
+    return empty;
 }
 
 static void announce(struct msp_slab *slab)
@@ -511,15 +565,30 @@ static void announce(struct msp_slab *slab)
                                                     memory_order_release, memory_order_relaxed));
 }
 
-/* In a section of the freeing thread's, so that a thread that stops all finds no push half done. */
-static void free_of_another(struct msp_slab *slab, struct msp_account *account, size_t i,
-                            bool keep_charge)
+/* The charge of a block is the calling thread's for another one: its heap has it, or the account.
+ */
+static void take_over_charge(struct msp_account *account, struct msp_thread *t, int64_t charge)
 {
-    uint64_t charge = keep_charge ? 0 : slab->objects[i] & MSP_OBJECT_VALUE;
+    struct msp_heap *heap = (t == NULL) ? NULL : msp_heap_find(t, account);
+
+    if (heap != NULL) {
+        heap->granted += charge;
+    } else {
+        msp_account_publish(account, charge, 0, 0, MSP_NO_PEAK);
+    }
+}
+
+/* In a section of the freeing thread's, so that a thread that stops all finds no push half done. */
+static void free_of_another(struct msp_slab *slab, struct msp_account *account,
+                            struct msp_thread *t, size_t i, bool keep_charge)
+{
+    uint64_t charge = (msp_slab_word_of(slab, i) & MSP_OBJECT_VALUE) + MSP_CHARGE_OVERHEAD_BYTES;
 
     /* First: another thread may collect the pushed object, and the account may be another's then.
      */
-    if (msp_account_is_limited(account)) {
+    if (keep_charge) {
+        take_over_charge(account, t, (int64_t)charge);
+    } else if (msp_account_is_limited(account)) {
         msp_account_uncharge(account, charge);
     }
     if ((msp_slab_push_remote(slab, (unsigned)i, charge) & MSP_REMOTE_FULL) != 0) {
@@ -545,11 +614,11 @@ bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge
         own = (atomic_load_explicit(&slab->thread, memory_order_relaxed) == t);
     }
     account = atomic_load_explicit(&slab->account, memory_order_relaxed);
-    live    = (slab->objects[i] & MSP_OBJECT_LIVE) != 0;
+    live    = msp_slab_is_live(slab, i);
     if (live && own) {
         empty = free_own(slab, i, keep_charge);
     } else if (live) {
-        free_of_another(slab, account, i, keep_charge);
+        free_of_another(slab, account, t, i, keep_charge);
     }
     if (t != NULL) {
         msp_thread_leave();
@@ -561,4 +630,62 @@ bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge
         reap(slab, account);
     }
     return live;
+}
+
+bool msp_heap_free_at(uintptr_t entry, const void *pointer)
+{
+    uintptr_t granule     = (uintptr_t)pointer >> MSP_GRANULE_SHIFT;
+    unsigned place        = (unsigned)granule & (MSP_THREAD_GRANULES - 1);
+    struct msp_slab *slab = msp_entry_record(entry);
+    struct msp_thread *t;
+    bool done = false;
+
+    if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
+        return false;
+    }
+    t = msp_thread_enter_fast();
+    if (MSP_LIKELY(atomic_load_explicit(&slab->thread, memory_order_relaxed) == t)) {
+        t->granules[place] = granule;
+        t->slabs[place]    = slab;
+        done               = msp_heap_free_in(slab, pointer);
+    }
+    msp_thread_leave();
+    return done;
+}
+
+/* ---- another size ---- */
+
+bool msp_heap_resize_object(struct msp_slab *slab, const void *address, size_t size_bytes)
+{
+    struct msp_thread *t = msp_thread_get();
+    bool start;
+    size_t i = msp_slab_index(slab, address, &start);
+    unsigned word;
+    bool own;
+    bool done;
+    int64_t more;
+
+    if (t == NULL) {
+        return false;
+    }
+    msp_thread_enter(t);
+    own  = (atomic_load_explicit(&slab->thread, memory_order_relaxed) == t);
+    word = msp_slab_word_of(slab, i);
+    more = (int64_t)size_bytes - (int64_t)(word & MSP_OBJECT_VALUE);
+    if (own && slab->tight) {
+        struct msp_heap *heap = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+
+        done = (heap->credit >= more) || msp_heap_borrow(heap, (uint64_t)more);
+        if (done) {
+            msp_heap_charge_slab(heap, slab, more);
+            msp_heap_return_credit(heap);
+        }
+    } else { /* charged as if it were used in full; of another's slab, its owner has to know */
+        done = own;
+    }
+    if (done) {
+        *msp_slab_word(slab, i) = (uint16_t)((word & MSP_OBJECT_FALLBACK) | size_bytes);
+    }
+    msp_thread_leave();
+    return done;
 }

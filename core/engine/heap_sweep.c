@@ -16,9 +16,11 @@ enum { VISITS_PER_SLICE = 2048, VISITS_PER_HEAP = 4, VISITS_PER_PURGE = 32 };
 /* Whether the slab was not used since the last look. */
 static bool is_cold(struct msp_slab *slab)
 {
-    bool cold = (slab->seen_freed == slab->freed) && (slab->seen_free == slab->first_free);
+    bool cold = (slab->seen_freed == slab->first_freed) && (slab->seen_left == slab->left) &&
+                (slab->seen_free == slab->first_free);
 
-    slab->seen_freed = slab->freed;
+    slab->seen_freed = slab->first_freed;
+    slab->seen_left  = slab->left;
     slab->seen_free  = slab->first_free;
     slab->purged     = slab->purged && cold;
     return cold;
@@ -47,13 +49,14 @@ static void look_at_current(struct msp_sweep *sweep, struct msp_heap *heap, unsi
     struct msp_slab *slab = heap->current[c];
     bool cold;
 
-    if (slab == &msp_slab_none) {
+    if (msp_slab_is_none(slab)) {
         return;
     }
     msp_heap_collect(heap, slab);
     cold = is_cold(slab) || (sweep->force == MSP_SWEEP_ALL);
     if (cold && (msp_slab_used(slab) == 0)) {
-        heap->current[c] = &msp_slab_none;
+        msp_heap_unset_current(heap, c);
+        msp_heap_drop(heap, slab);
         msp_slab_destroy(slab);
     } else if (cold) {
         purge(sweep, slab);
@@ -70,6 +73,7 @@ static bool look_at(struct msp_sweep *sweep, struct msp_heap *heap, struct msp_s
     if (cold && (msp_slab_used(slab) == 0)) {
         msp_heap_list_remove(&heap->partial[slab->class_index], slab);
         heap->empty_slabs--;
+        msp_heap_drop(heap, slab);
         msp_slab_destroy(slab);
         return false;
     }

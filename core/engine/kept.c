@@ -82,9 +82,9 @@ struct msp_record *msp_kept_claim(void *pointer, struct msp_kept_charge *charge_
 static inline struct msp_heap *enter_heap(const struct msp_account *account)
 {
     uintptr_t handle      = atomic_load_explicit(&account->allocator->handle, memory_order_relaxed);
-    struct msp_heap *heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
+    struct msp_heap *heap = msp_heap_at(msp_thread_enter_fast(), handle);
 
-    return (heap->account == account) ? heap : NULL;
+    return ((heap != NULL) && (heap->account == account)) ? heap : NULL;
 }
 
 void msp_kept_give_charge(const struct msp_kept_charge *charge)

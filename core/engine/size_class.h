@@ -17,7 +17,7 @@ enum {
 };
 
 struct msp_class {
-    uint64_t divisor; /* 2^64 / size_bytes, rounded up: msp_divide() */
+    uint64_t divisor; /* 2^64 / size_bytes, rounded up: msp_slab_index() */
     uint32_t size_bytes;
     uint32_t slab_bytes; /* of a slab of such objects, and its alignment */
     uint16_t capacity;   /* objects in it */

@@ -6,6 +6,7 @@
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/engine/pointer_map.h"
+#include "core/engine/thread.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -37,11 +38,13 @@ static struct msp_slab *carve_record(size_t size)
     return record;
 }
 
+/* Used ones have had all objects freed; in a new one none is live either. */
 static struct msp_slab *take_record(unsigned class_index)
 {
-    size_t size = sizeof(struct msp_slab) +
-                  ((size_t)msp_classes[class_index].capacity + 2) * sizeof(uint16_t);
+    size_t words = (size_t)msp_classes[class_index].capacity + 2;
+    size_t size  = sizeof(struct msp_slab) + words * sizeof(uint16_t);
     struct msp_slab *slab;
+    size_t i;
 
     msp_lock(&arena_lock);
     slab = unused[class_index];
@@ -49,6 +52,9 @@ static struct msp_slab *take_record(unsigned class_index)
         unused[class_index] = slab->next;
     } else {
         slab = carve_record(msp_round_up(size, MSP_CACHE_LINE_BYTES));
+        for (i = 0; (slab != NULL) && (i < words); i++) {
+            *msp_slab_word(slab, MSP_OBJECT_FREE + i) = MSP_OBJECT_FREE;
+        }
     }
     msp_unlock(&arena_lock);
     return slab;
@@ -88,33 +94,51 @@ struct msp_slab *msp_slab_create(struct msp_pool *pool, unsigned class_index,
     }
     atomic_store_explicit(&slab->thread, NULL, memory_order_relaxed);
     atomic_store_explicit(&slab->heap, NULL, memory_order_relaxed);
-    slab->address    = msp_record_address(r);
-    slab->base       = (uintptr_t)slab->address - class->size_bytes;
-    slab->size_bytes = class->size_bytes;
-    slab->divisor    = class->divisor;
-    slab->first_free = MSP_OBJECT_NONE;
-    msp_slab_set_freed(slab, 0, MSP_OBJECT_NONE);
-    slab->edge       = MSP_EDGE_NEVER;
-    slab->made       = 0;
-    slab->seen_freed = UINT64_MAX;
-    slab->seen_free  = MSP_OBJECT_NONE;
-    slab->purged     = false;
-    slab->capacity   = class->capacity;
-    msp_slab_set_state(slab, MSP_SLAB_CURRENT);
-    slab->zeroed = zeroed;
+    slab->address = msp_record_address(r);
+    slab->base    = (uintptr_t)slab->address - (uintptr_t)(MSP_OBJECT_FREE + 1) * class->size_bytes;
+    slab->size_bytes  = class->size_bytes;
+    slab->divisor     = class->divisor;
+    slab->whole       = class->divisor;
+    slab->first_free  = MSP_OBJECT_NONE;
+    slab->first_freed = MSP_OBJECT_NONE;
+    slab->free_left   = 0;
+    slab->made        = 0;
+    slab->charge      = 0;
+    slab->tight       = false;
+    slab->seen_free   = 0;
+    slab->purged      = false;
+    slab->capacity    = class->capacity;
+    atomic_store_explicit(&slab->state, MSP_SLAB_CURRENT, memory_order_relaxed);
+    msp_slab_set_handed(slab, 0);
     slab->chunk  = msp_chunk_of(r);
     slab->record = r;
     atomic_store_explicit(&slab->remote, MSP_REMOTE_EMPTY, memory_order_relaxed);
     atomic_store_explicit(&slab->account, account, memory_order_relaxed);
-    /* No object's word says live: fresh records are zero, used ones had all objects freed. */
     msp_map_replace(slab->address, class->slab_bytes, entry_of(slab, slab->chunk));
     return slab;
+}
+
+void msp_slab_forget(struct msp_slab *slab)
+{
+    struct msp_thread *t = atomic_load_explicit(&slab->thread, memory_order_relaxed);
+    uintptr_t granule    = (uintptr_t)slab->address >> MSP_GRANULE_SHIFT;
+    size_t count         = msp_classes[slab->class_index].slab_bytes >> MSP_GRANULE_SHIFT;
+
+    for (; (t != NULL) && (count > 0); count--, granule++) {
+        unsigned place = (unsigned)granule & (MSP_THREAD_GRANULES - 1);
+
+        if (t->granules[place] == granule) {
+            t->granules[place] = msp_thread_nothing(place);
+        }
+    }
 }
 
 void msp_slab_destroy(struct msp_slab *slab)
 {
     struct msp_record *r = slab->record;
 
+    msp_slab_forget(slab);
+    atomic_store_explicit(&slab->thread, NULL, memory_order_relaxed);
     msp_map_replace(slab->address, msp_classes[slab->class_index].slab_bytes,
                     msp_chunk_entry(slab->chunk));
     put_record(slab);
@@ -128,8 +152,8 @@ static uint64_t used_pages(const struct msp_slab *slab, unsigned page_shift)
     unsigned i;
 
     for (i = 1; i <= slab->made; i++) {
-        if ((slab->objects[i] & MSP_OBJECT_LIVE) != 0) {
-            size_t start  = (size_t)(i - 1) * slab->size_bytes;
+        if (msp_slab_is_live(slab, MSP_OBJECT_FREE + i)) {
+            size_t start  = (i - 1) * slab->size_bytes;
             unsigned last = (unsigned)((start + slab->size_bytes - 1) >> page_shift);
 
             pages |= (UINT64_C(2) << last) - (UINT64_C(1) << (start >> page_shift));
@@ -167,62 +191,124 @@ size_t msp_slab_purge(struct msp_slab *slab)
     return bytes;
 }
 
+/* ---- the lists ---- */
+
+/* Handed objects after a free that changes more than the lists. A slab that is full already below
+ * that waits for its next free. */
+static int32_t edge_of(const struct msp_slab *slab, int32_t handed)
+{
+    int32_t full = slab->capacity - 1 - slab->capacity / MSP_SLAB_FREE_SHARE;
+
+    if (slab->tight) {
+        return handed - 1;
+    }
+    switch (msp_slab_state(slab)) {
+    case MSP_SLAB_PARTIAL:
+        return 0;
+    case MSP_SLAB_FULL:
+        return (handed > full) ? full : handed - 1;
+    default:
+        return MSP_EDGE_NEVER;
+    }
+}
+
+void msp_slab_set_handed(struct msp_slab *slab, unsigned handed)
+{
+    slab->edge = edge_of(slab, (int32_t)handed);
+    slab->left = (int32_t)handed - slab->edge;
+}
+
 /* About a page of them: objects that are freed and allocated again and again stay within these. */
-bool msp_slab_make_objects(struct msp_slab *slab)
+unsigned msp_slab_available(const struct msp_slab *slab)
 {
     enum { PAGE_BYTES = 4096, LEAST = 8 };
-    unsigned first = slab->made + 1u;
-    unsigned count;
-    unsigned last;
+    unsigned count = PAGE_BYTES / (unsigned)slab->size_bytes;
+    unsigned rest  = slab->capacity - slab->made;
+
+    if (slab->first_freed != MSP_OBJECT_NONE) {
+        return slab->made - msp_slab_handed(slab);
+    }
+    count = (count > LEAST) ? count : LEAST;
+    return (count < rest) ? count : rest;
+}
+
+/* Objects that have never been in a list. */
+static void make_objects(struct msp_slab *slab, unsigned count)
+{
+    unsigned first = MSP_OBJECT_FREE + slab->made + 1;
     unsigned i;
 
-    if (slab->made == slab->capacity) {
-        return false;
+    slab->made = (uint16_t)(slab->made + count);
+    for (i = first; i < first + count - 1; i++) {
+        *msp_slab_word(slab, i) = (uint16_t)(i + 1);
     }
-    count = PAGE_BYTES / slab->size_bytes;
-    last  = slab->made + ((count > LEAST) ? count : LEAST);
-    last  = (last < slab->capacity) ? last : slab->capacity;
-    for (i = first; i < last; i++) {
-        slab->objects[i] = (uint16_t)(MSP_OBJECT_FRESH | (i + 1));
-    }
-    slab->objects[last] = MSP_OBJECT_FRESH | MSP_OBJECT_NONE;
-    slab->first_free    = first;
-    slab->made          = (uint16_t)last;
-    msp_slab_set_freed(slab, msp_slab_handed(slab) + last - first + 1, MSP_OBJECT_NONE);
-    return true;
+    *msp_slab_word(slab, i) = MSP_OBJECT_NONE;
+    slab->first_free        = first;
 }
 
-static unsigned next_of(const struct msp_slab *slab, unsigned i)
+/* The first of those freed. */
+static void take_freed(struct msp_slab *slab, unsigned count)
 {
-    return slab->objects[i] & MSP_OBJECT_VALUE;
+    unsigned all  = slab->made - msp_slab_handed(slab);
+    unsigned last = slab->first_freed;
+
+    slab->first_free  = slab->first_freed;
+    slab->first_freed = MSP_OBJECT_NONE;
+    if (count < all) {
+        while (--count > 0) {
+            last = msp_slab_word_of(slab, last);
+        }
+        slab->first_freed          = msp_slab_word_of(slab, last);
+        *msp_slab_word(slab, last) = MSP_OBJECT_NONE;
+    }
 }
 
-unsigned msp_slab_used(const struct msp_slab *slab)
+void msp_slab_refill(struct msp_slab *slab, unsigned count)
 {
-    unsigned used = msp_slab_handed(slab);
-    unsigned i;
-
-    for (i = slab->first_free; i != MSP_OBJECT_NONE; i = next_of(slab, i)) {
-        used--;
+    if (slab->first_freed != MSP_OBJECT_NONE) {
+        take_freed(slab, count);
+    } else {
+        make_objects(slab, count);
     }
-    return used;
+    slab->free_left = (int32_t)count;
+    msp_slab_set_handed(slab, msp_slab_handed(slab) + count);
 }
 
-void msp_slab_settle(struct msp_slab *slab)
+unsigned msp_slab_settle(struct msp_slab *slab)
 {
-    unsigned used = msp_slab_used(slab);
-    unsigned last = slab->first_free;
+    unsigned count = (unsigned)slab->free_left;
+    unsigned last  = slab->first_free;
 
-    if (last == MSP_OBJECT_NONE) {
-        return;
+    if (count > 0) {
+        while (msp_slab_word_of(slab, last) != MSP_OBJECT_NONE) {
+            last = msp_slab_word_of(slab, last);
+        }
+        *msp_slab_word(slab, last) = (uint16_t)slab->first_freed;
+        slab->first_freed          = slab->first_free;
+        slab->first_free           = MSP_OBJECT_NONE;
+        slab->free_left            = 0;
+        msp_slab_set_handed(slab, msp_slab_handed(slab) - count);
     }
-    while (next_of(slab, last) != MSP_OBJECT_NONE) {
-        last = next_of(slab, last);
+    return count;
+}
+
+unsigned msp_slab_measure(const struct msp_slab *slab, int64_t *bytes_p)
+{
+    const uint16_t *words = (const uint16_t *)(slab + 1);
+    unsigned live         = 0;
+    int64_t bytes         = 0;
+    unsigned n;
+
+    if (msp_slab_used(slab) > 0) {
+        for (n = 1; n <= slab->made; n++) {
+            unsigned free = words[n] >> 15;
+
+            live += 1 - free;
+            bytes += (words[n] & MSP_OBJECT_VALUE) & (free - 1);
+        }
     }
-    slab->objects[last] = (uint16_t)((slab->objects[last] & ~(unsigned)MSP_OBJECT_VALUE) |
-                                     msp_slab_first_freed(slab));
-    msp_slab_set_freed(slab, used, slab->first_free);
-    slab->first_free = MSP_OBJECT_NONE;
+    *bytes_p = bytes;
+    return live;
 }
 
 /* ---- the remote list ---- */
@@ -233,7 +319,8 @@ uint64_t msp_slab_push_remote(struct msp_slab *slab, unsigned i, uint64_t charge
     uint64_t new;
 
     do {
-        slab->objects[i] = (uint16_t)(MSP_OBJECT_REMOTE | (old & MSP_OBJECT_VALUE));
+        *msp_slab_word(slab, i) =
+            (uint16_t)(MSP_OBJECT_FREE | MSP_OBJECT_REMOTE | (old & MSP_OBJECT_VALUE));
         new = ((old & ~MSP_REMOTE_FULL & ~(uint64_t)0xffff) | i) + (UINT64_C(1) << 16) +
               (charge << 32);
     } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, new, memory_order_seq_cst,
@@ -243,9 +330,9 @@ uint64_t msp_slab_push_remote(struct msp_slab *slab, unsigned i, uint64_t charge
 
 unsigned msp_slab_collect(struct msp_slab *slab, uint64_t *charge_p)
 {
-    uint64_t list = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    uint64_t list  = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    unsigned first = slab->first_freed;
     unsigned count;
-    unsigned first = msp_slab_first_freed(slab);
     unsigned i;
     unsigned n;
 
@@ -256,21 +343,24 @@ unsigned msp_slab_collect(struct msp_slab *slab, uint64_t *charge_p)
     list      = atomic_exchange_explicit(&slab->remote, MSP_REMOTE_EMPTY, memory_order_seq_cst);
     count     = (unsigned)(list >> 16) & 0xffff;
     *charge_p = (list & ~MSP_REMOTE_FULL) >> 32;
-    i         = (unsigned)list & MSP_OBJECT_VALUE;
+    i         = (unsigned)list & 0xffff;
     for (n = 0; n < count; n++) {
-        unsigned word = (i <= slab->capacity) ? slab->objects[i] : 0;
+        unsigned word =
+            (i - MSP_OBJECT_FREE <= slab->capacity) ? msp_slab_word_of(slab, i) : MSP_OBJECT_FREE;
 
-        if ((word & MSP_OBJECT_REMOTE) == 0) {
+        if ((word & (MSP_OBJECT_FREE | MSP_OBJECT_REMOTE)) !=
+            (MSP_OBJECT_FREE | MSP_OBJECT_REMOTE)) {
             /* The same object twice in the list: two threads freed it at the same time. */
             msp_log(MEMSPAN_LOG_ERROR, "core", "an object of %u bytes near %p was freed twice",
-                    slab->size_bytes, (void *)slab->address);
+                    (unsigned)slab->size_bytes, (void *)slab->address);
             break;
         }
-        slab->objects[i] = (uint16_t)first;
-        first            = i;
-        i                = word & MSP_OBJECT_VALUE;
+        *msp_slab_word(slab, i) = (uint16_t)first;
+        first                   = i;
+        i                       = MSP_OBJECT_FREE | (word & MSP_OBJECT_VALUE);
     }
     MSP_ASSERT(msp_slab_handed(slab) >= n);
-    msp_slab_set_freed(slab, msp_slab_handed(slab) - n, first);
+    slab->first_freed = first;
+    msp_slab_set_handed(slab, msp_slab_handed(slab) - n);
     return n;
 }

@@ -7,15 +7,19 @@
  *
  * Beside it, never in it, stands one 16-bit word an object:
  *
- *   1fcccccccccccccc  live; c: its charge, bytes requested and overhead; f: given by a fallback
- *   0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never allocated so far
- *   01nnnnnnnnnnnnnn  freed by another thread, in the remote list
+ *   0fssssssssssssss  live; s: the bytes requested; f: given by a fallback
+ *   10nnnnnnnnnnnnnn  free, in a list of the owner's, or never made; n: the next
+ *   11nnnnnnnnnnnnnn  freed by another thread, in the remote list
  *
- * Objects are counted from 1, and 0 ends a list.
+ * Objects are counted from 1, and 0 ends a list. An index is that number with the uppermost bit, as
+ * in the word of a free object, so that following a list needs no arithmetic.
  *
  * The owner has two lists and needs no atomics: it allocates from one and frees into the other,
  * which becomes the first when that is empty. With a single list each allocation would wait for the
  * store of the free before it, whose address comes out of the pointer map: some twenty cycles.
+ *
+ * The account is charged by the slab, when objects join the list to allocate from: allocating and
+ * freeing change no counter of the heap's or the account's. Live bytes are read from the words.
  *
  * Other threads push onto the remote list, one compare and swap
  * that also carries how much was given back; the owner takes the whole list at once. When the last
@@ -25,6 +29,7 @@
  * Records of slabs are never given back to the system, only used again: a stale pointer to one
  * leads to some slab's record, and every such path checks again under a lock. */
 
+#include "core/engine/account.h"
 #include "core/engine/pool.h"
 #include "core/engine/size_class.h"
 
@@ -32,13 +37,14 @@ struct msp_heap;
 struct msp_thread;
 
 enum {
-    MSP_OBJECT_LIVE     = 0x8000,
+    MSP_OBJECT_FREE     = 0x8000, /* of a word, and of every index */
     MSP_OBJECT_FALLBACK = 0x4000, /* of a live one */
-    MSP_OBJECT_FRESH    = 0x4000, /* of one in the owner's list */
     MSP_OBJECT_REMOTE   = 0x4000, /* of one in the remote list */
     MSP_OBJECT_VALUE    = 0x3fff,
-    MSP_OBJECT_NONE     = 0,      /* end of a list */
-    MSP_EDGE_NEVER      = 0xffff, /* more than any count */
+    MSP_OBJECT_NONE     = MSP_OBJECT_FREE, /* end of a list */
+    MSP_EDGE_NEVER      = -(1 << 24),      /* less than any count */
+    MSP_SLAB_FREE_SHARE = 8, /* a full slab is one with free objects again when this part of it is
+                                free: less is not worth the change */
 };
 
 /* The remote list: first object 16 bits, how many 16, charge of them 31, FULL 1. */
@@ -57,27 +63,29 @@ struct msp_slab {
     /* Read by threads that free; they change with the owner alone. */
     _Atomic(struct msp_thread *) thread; /* whose heap it is in; NULL: orphan */
     _Atomic(struct msp_heap *) heap;
-    uintptr_t base;      /* object i starts at base + i * size_bytes */
+    uintptr_t base;      /* the object of index i starts at base + i * size_bytes */
     uint64_t divisor;    /* of the class */
-    uint32_t size_bytes; /* of an object */
-    uint16_t capacity;
+    uint64_t whole;      /* the same again: msp_slab_index() */
+    uint64_t size_bytes; /* of an object */
+    uint16_t capacity;   /* 0: stands where a heap has none */
     uint8_t class_index;
-    bool zeroed; /* memory that was never allocated is zero */
     _Atomic(struct msp_account *) account;
-    unsigned char *address;
 
-    /* The owner's. */
+    /* The owner's. Handed objects are live, in the remote list or in that of first_free. */
     uint32_t first_free __attribute__((aligned(MSP_CACHE_LINE_BYTES))); /* to be allocated */
-    uint32_t edge; /* handed count after a free at which the lists change */
-    /* Above: how many objects are handed: live, in the remote list or in that of first_free. Below:
-     * the first that the owner has freed since the list of first_free was made. One word, so that
-     * freeing is one store. */
-    uint64_t freed;
+    int32_t free_left;     /* in the list of first_free */
+    uint32_t first_freed;  /* by the owner since that list was made */
+    int32_t left;          /* frees until so many are handed as edge says */
+    int32_t edge;          /* handed count after a free at which something has to change */
     uint16_t made;         /* objects that have ever been in a list */
     _Atomic uint8_t state; /* enum msp_slab_state; other threads that free read it, too */
-    uint32_t seen_free;    /* first_free and freed at the last look whether the slab is */
-    uint64_t seen_freed;   /* used */
-    bool purged;           /* its free pages have been given back, and it was not used since */
+    bool tight;            /* charge is exact, and every free of the owner's changes it */
+    int64_t charge;      /* at least that of its live objects, and of full objects for free_left */
+    uint32_t seen_free;  /* first_free, first_freed and left at the last look whether the slab is */
+    uint32_t seen_freed; /* used */
+    int32_t seen_left;
+    bool purged; /* its free pages have been given back, and it was not used since */
+    unsigned char *address;
     struct msp_slab *next;
     struct msp_slab *previous;
     struct msp_chunk *chunk;
@@ -87,13 +95,16 @@ struct msp_slab {
     _Atomic uint64_t remote __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
     _Atomic(struct msp_slab *) next_announced;
     atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */
-    uint16_t objects[];    /* capacity + 2; the first and the last are never live */
-};
+}; /* and behind it capacity + 2 words, of which the first and the last are never live */
 
 /* A slab of @p class_index over memory of @p pool; without an owner yet. NULL with an error
  * recorded. */
 struct msp_slab *msp_slab_create(struct msp_pool *pool, unsigned class_index,
                                  struct msp_account *account);
+
+/* Its thread no longer finds it by its granules. While that thread is in no section: the caller, or
+ * stopped. */
+void msp_slab_forget(struct msp_slab *slab);
 
 /* Give a slab without live objects back. Calls no driver. */
 void msp_slab_destroy(struct msp_slab *slab);
@@ -102,10 +113,6 @@ void msp_slab_destroy(struct msp_slab *slab);
  * returns the bytes. Its objects stay where they are, in their lists. While the threads are
  * stopped. */
 size_t msp_slab_purge(struct msp_slab *slab);
-
-/* The list of free objects is empty, and that of freed ones too: take some that were never used.
- * False: there are none. By the owner. */
-bool msp_slab_make_objects(struct msp_slab *slab);
 
 /* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: their
  * charge. By the owner, or while there is none. */
@@ -121,69 +128,86 @@ static inline bool msp_slab_set_full(struct msp_slab *slab)
                                                    memory_order_acq_rel, memory_order_acquire);
 }
 
-static inline unsigned msp_slab_first_freed(const struct msp_slab *slab)
+/* The word of an index. */
+static inline uint16_t *msp_slab_word(struct msp_slab *slab, size_t i)
 {
-    return (uint32_t)slab->freed;
+    return (uint16_t *)(slab + 1) + (i - MSP_OBJECT_FREE);
 }
 
+static inline unsigned msp_slab_word_of(const struct msp_slab *slab, size_t i)
+{
+    return ((const uint16_t *)(slab + 1))[i - MSP_OBJECT_FREE];
+}
+
+static inline bool msp_slab_is_live(const struct msp_slab *slab, size_t i)
+{
+    return (msp_slab_word_of(slab, i) & MSP_OBJECT_FREE) == 0;
+}
+
+/* Where a heap has no slab of a class stands one without objects. */
+static inline bool msp_slab_is_none(const struct msp_slab *slab)
+{
+    return slab->capacity == 0;
+}
+
+/* By the owner, or while it is stopped, as those below. */
 static inline unsigned msp_slab_handed(const struct msp_slab *slab)
 {
-    return (unsigned)(slab->freed >> 32);
+    return (unsigned)(slab->edge + slab->left);
 }
 
-static inline void msp_slab_set_freed(struct msp_slab *slab, unsigned handed, unsigned first)
+/* Objects in use, or in the remote list. */
+static inline unsigned msp_slab_used(const struct msp_slab *slab)
 {
-    slab->freed = ((uint64_t)handed << 32) | first;
+    return (unsigned)(slab->edge + slab->left - slab->free_left);
 }
 
-/* The list of free objects is empty: take the list of freed ones, or some that were never used.
- * False: there are none. By the owner. */
-static inline bool msp_slab_refill(struct msp_slab *slab)
-{
-    unsigned first = msp_slab_first_freed(slab);
+/* So many are handed. */
+void msp_slab_set_handed(struct msp_slab *slab, unsigned handed);
 
-    if (first == MSP_OBJECT_NONE) {
-        return msp_slab_make_objects(slab);
-    }
-    slab->first_free = first;
-    msp_slab_set_freed(slab, slab->made, MSP_OBJECT_NONE); /* every one of them */
-    return true;
-}
+/* The list of free objects is empty: how many can be in the next. */
+unsigned msp_slab_available(const struct msp_slab *slab);
 
-/* Objects in use, or in the remote list. By the owner, or while it is stopped. */
-unsigned msp_slab_used(const struct msp_slab *slab);
+/* The list of free objects is empty: make one of @p count, at most msp_slab_available(). */
+void msp_slab_refill(struct msp_slab *slab, unsigned count);
 
-/* Objects that were never allocated join the freed ones, which are used first. For a slab that
- * ceases to be its class's current one. */
-void msp_slab_settle(struct msp_slab *slab);
+/* Objects that wait to be allocated join the freed ones; returns how many. */
+unsigned msp_slab_settle(struct msp_slab *slab);
+
+/* The bytes requested in live objects. Returns how many these are: less than msp_slab_used() while
+ * another thread is on its way through freeing one, or has. */
+unsigned msp_slab_measure(const struct msp_slab *slab, int64_t *bytes_p);
 
 static inline unsigned msp_slab_state(const struct msp_slab *slab)
 {
     return atomic_load_explicit(&slab->state, memory_order_relaxed);
 }
 
+/* By the owner, or while there is none. */
 static inline void msp_slab_set_state(struct msp_slab *slab, enum msp_slab_state state)
 {
     atomic_store_explicit(&slab->state, (uint8_t)state, memory_order_relaxed);
+    msp_slab_set_handed(slab, msp_slab_handed(slab));
+}
+
+/* What each object takes of the account at most. */
+static inline int64_t msp_slab_unit(const struct msp_slab *slab)
+{
+    return (int64_t)slab->size_bytes + (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
 }
 
 __extension__ typedef unsigned __int128 msp_wide_t;
 
-/* @p n / size, for n below 2^32 and the divisor of the size; *whole_p: nothing is left over
- * (Lemire, Kaser, Kurz: Faster remainder by direct computation). */
-static inline size_t msp_divide(size_t n, uint64_t divisor, bool *whole_p)
-{
-    msp_wide_t product = (msp_wide_t)n * divisor;
-
-    *whole_p = (uint64_t)product < divisor;
-    return (size_t)(product >> 64);
-}
-
 /* The index of the slab's object that holds @p pointer, an address in its granules; capacity + 1:
- * none does. *start_p: it starts there. */
+ * none does. *start_p: it starts there. A division whose dividend is below 2^32 (Lemire, Kaser,
+ * Kurz: Faster remainder by direct computation); whole equals divisor, so that neither needs a
+ * register. */
 static inline size_t msp_slab_index(const struct msp_slab *slab, const void *pointer, bool *start_p)
 {
-    return msp_divide((uintptr_t)pointer - slab->base, slab->divisor, start_p);
+    msp_wide_t product = (msp_wide_t)((uintptr_t)pointer - slab->base) * slab->divisor;
+
+    *start_p = (uint64_t)product < slab->whole;
+    return (size_t)(product >> 64);
 }
 
 /* Where the object of an index starts. */

@@ -51,8 +51,7 @@ uintptr_t msp_spare_take(memspan_space_h space, const memspan_trait_t *traits, s
         }
         handle = msp_allocator_publish(a);
         if (heap != NULL) {
-            atomic_store_explicit(&heap->handle, handle, memory_order_relaxed);
-            t->slots[msp_heap_slot(handle)] = heap;
+            msp_heap_show(heap, handle);
         }
     }
     msp_thread_leave();
@@ -122,7 +121,7 @@ static bool is_own(const struct msp_allocator *a, const struct msp_heap *heap)
         return !msp_account_had_heaps(account) && msp_account_is_untouched(account) &&
                (atomic_load_explicit(&a->fallback_count, memory_order_relaxed) == 0);
     }
-    return (heap->allocated_count == heap->freed_count) &&
+    return msp_heap_is_empty(heap) &&
            !atomic_load_explicit(&account->is_shared, memory_order_relaxed) &&
            (atomic_load_explicit(&account->orphan_count, memory_order_relaxed) == 0) &&
            msp_heap_has_published_all(heap);
@@ -133,7 +132,7 @@ static void add_to_past(struct msp_allocator *a, struct msp_heap *heap)
 {
     a->past.allocator_count++;
     if (heap != NULL) {
-        atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
+        msp_heap_hide(heap);
         msp_heap_end_counts(heap, &a->past);
     }
     if (MSP_UNLIKELY(atomic_load_explicit(&a->fallback_count, memory_order_relaxed) != 0)) {

@@ -35,8 +35,13 @@ static void add_slack(struct msp_request *request)
     }
 }
 
-static memspan_status_t take_block(const struct msp_request *request, bool *zeroed_p,
-                                   void **address_p)
+void *msp_store_take_object(const struct msp_request *request, uint64_t paid_bytes, bool *refused_p)
+{
+    *refused_p = false;
+    return can_be_object(request) ? msp_heap_alloc_object(request, paid_bytes, refused_p) : NULL;
+}
+
+memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p, void **address_p)
 {
     struct msp_pool *pool    = request->provider->pool;
     struct msp_request block = *request;
@@ -63,23 +68,6 @@ static memspan_status_t take_block(const struct msp_request *request, bool *zero
         *address_p = msp_record_address(r);
     }
     return status;
-}
-
-memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p, void **address_p)
-{
-    bool zeroed = false;
-    void *address;
-
-    if (can_be_object(request)) {
-        address = msp_heap_alloc_object(request, &zeroed);
-        if (address != NULL) {
-            *address_p = address;
-            *zeroed_p  = zeroed;
-            return MEMSPAN_OK;
-        }
-        /* No space for a slab, or no heap: there may still be space for this one. */
-    }
-    return take_block(request, zeroed_p, address_p);
 }
 
 /* Whether the account is charged directly, for a block that comes from the pool. */
@@ -147,9 +135,9 @@ static bool find_object(const struct msp_slab *slab, const void *address,
 {
     bool start;
     size_t i      = msp_slab_index(slab, address, &start);
-    unsigned word = slab->objects[i];
+    unsigned word = msp_slab_word_of(slab, i);
 
-    if ((word & MSP_OBJECT_LIVE) == 0) {
+    if ((word & MSP_OBJECT_FREE) != 0) {
         return false;
     }
     *view_p = (struct msp_block_view){
@@ -157,8 +145,9 @@ static bool find_object(const struct msp_slab *slab, const void *address,
         .address        = msp_slab_object(slab, i),
         .capacity_bytes = slab->size_bytes,
         .owner          = {.account         = atomic_load_explicit(&slab->account, memory_order_relaxed),
-                           .requested_bytes = (word & MSP_OBJECT_VALUE) - MSP_CHARGE_OVERHEAD_BYTES,
-                           .fallback        = (word & MSP_OBJECT_FALLBACK) != 0}};
+                           .requested_bytes = word & MSP_OBJECT_VALUE,
+                           .fallback        = (word & MSP_OBJECT_FALLBACK) != 0},
+        .is_object      = true};
     return true;
 }
 
@@ -291,36 +280,18 @@ static bool is_worth_staying(size_t size_bytes, size_t capacity_bytes)
            ((size_bytes > capacity_bytes / 2) || (capacity_bytes <= WASTE_IGNORED_BYTES));
 }
 
-static bool resize_object(struct msp_slab *slab, const void *address, size_t size_bytes)
-{
-    struct msp_thread *t = msp_thread_get();
-    bool start;
-    size_t i      = msp_slab_index(slab, address, &start);
-    unsigned word = slab->objects[i];
-
-    if (!is_worth_staying(size_bytes, slab->size_bytes)) {
-        return false;
-    }
-    /* The word is the program's as long as the object is, whose slab ever it is in; the section is
-     * for those who stop the threads to look. */
-    if (t != NULL) {
-        msp_thread_enter(t);
-    }
-    slab->objects[i] =
-        (uint16_t)((word & ~(unsigned)MSP_OBJECT_VALUE) | (size_bytes + MSP_CHARGE_OVERHEAD_BYTES));
-    if (t != NULL) {
-        msp_thread_leave();
-    }
-    return true;
-}
-
 void *msp_store_resize(void *address, size_t size_bytes, size_t align_bytes, bool may_move)
 {
     uintptr_t entry = msp_map_find(address);
     struct msp_record *r;
 
     if ((entry & MSP_ENTRY_SLAB) != 0) {
-        return resize_object(msp_entry_record(entry), address, size_bytes) ? address : NULL;
+        struct msp_slab *slab = msp_entry_record(entry);
+
+        return (is_worth_staying(size_bytes, slab->size_bytes) &&
+                msp_heap_resize_object(slab, address, size_bytes))
+                   ? address
+                   : NULL;
     }
     r = find_record(msp_entry_record(entry), address);
     r = (r == NULL) ? NULL : msp_pool_resize(r, size_bytes, align_bytes, may_move);

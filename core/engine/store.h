@@ -3,8 +3,8 @@
 #define MEMSPAN_CORE_ENGINE_STORE_H
 
 /* Where the memory of a request comes from, and back: an object of a slab, a block kept from
- * before, a block of the pool, or the driver. The caller has charged it already; giving back
- * takes the charge back. */
+ * before, a block of the pool, or the driver. Objects are charged here, blocks by the caller;
+ * giving back takes the charge back. */
 
 #include "core/engine/account.h"
 #include "core/engine/pool.h"
@@ -15,9 +15,15 @@ struct msp_block_view {
     void *address;
     size_t capacity_bytes;
     struct msp_block_owner owner;
+    bool is_object; /* of a slab: charged there */
 };
 
-/* *zeroed_p, in: zero bytes requested; out: they are zero already. */
+/* An object, where the request may have one: charged here, but for @p paid_bytes, all or nothing.
+ * NULL: a block may do; or, if *refused_p, the limit is reached, without an error recorded. */
+void *msp_store_take_object(const struct msp_request *request, uint64_t paid_bytes,
+                            bool *refused_p);
+
+/* A block, which is charged. *zeroed_p, in: zero bytes requested; out: they are zero already. */
 memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p,
                                 void **address_p);
 

@@ -19,14 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The slots that the fast paths find while they are closed: the slots of msp_heap_none_at(). */
-#define FOUR(x)    x, x, x, x
-#define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
-static struct msp_thread closed = {
-    .slots = {&msp_heap_none[1], &msp_heap_none[0], &msp_heap_none[0], &msp_heap_none[0],
-              FOUR(&msp_heap_none[0]), FOUR(&msp_heap_none[0]), FOUR(&msp_heap_none[0]),
-              SIXTEEN(&msp_heap_none[0]), SIXTEEN(&msp_heap_none[0]), SIXTEEN(&msp_heap_none[0])}};
-_Static_assert(MSP_THREAD_SLOTS == 64, "all slots of the stand-in are set");
+/* What the fast paths find while they are closed: nothing (msp_thread_nothing()). */
+static struct msp_thread closed = {.handles = {1}, .granules = {1}};
 
 __thread struct msp_thread_local msp_thread_here = {.open = &closed};
 
@@ -94,11 +88,8 @@ static void set_interrupt(struct msp_thread *t, unsigned interrupt)
 /* Into the list; false when nothing would take it out again. */
 static bool make_known(struct msp_thread *t)
 {
-    unsigned i;
-
-    for (i = 0; i < MSP_THREAD_SLOTS; i++) {
-        t->slots[i] = msp_heap_none_at(i);
-    }
+    t->handles[0]  = msp_thread_nothing(0);
+    t->granules[0] = msp_thread_nothing(0);
     if (!has_key) {
         has_key = (pthread_key_create(&key, end_thread) == 0);
     }

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 struct msp_heap;
+struct msp_slab;
 struct msp_spare;
 
 enum {
@@ -27,15 +28,24 @@ enum {
     MSP_INTERRUPT_WATCH         = 2, /* allocations are watched: no fast paths */
     MSP_INTERRUPT_NO_MEMBARRIER = 4, /* enter with a memory fence */
     MSP_THREAD_SLOTS            = 64,
+    MSP_THREAD_GRANULES         = 256,
 };
 
 struct msp_thread {
-    atomic_uint interrupt;                    /* enum; not 0: the fast paths are closed */
-    struct msp_thread_local *local;           /* the thread's own storage */
-    struct msp_heap *slots[MSP_THREAD_SLOTS]; /* by handle; never NULL */
-    struct msp_heap *heaps;                   /* all of them, the last used first */
-    struct msp_heap **heap_of;                /* by account, linked by next_hashed */
-    size_t heap_of_size;                      /* a power of two, or 0 */
+    /* By the low bits of a handle: the handle, and the thread's heap of it. Slot 0 may have the
+     * default allocator's heap under handle 0 (msp_heap_set_null()). */
+    uintptr_t handles[MSP_THREAD_SLOTS];
+    struct msp_heap *slots[MSP_THREAD_SLOTS];
+    /* By the low bits of a granule's number: the number, and the thread's slab that has it. They
+     * save the look-up in the pointer map and every test of what it found. */
+    uintptr_t granules[MSP_THREAD_GRANULES];
+    struct msp_slab *slabs[MSP_THREAD_GRANULES];
+
+    atomic_uint interrupt;          /* enum; not 0: the fast paths are closed */
+    struct msp_thread_local *local; /* the thread's own storage */
+    struct msp_heap *heaps;         /* all of them, the last used first */
+    struct msp_heap **heap_of;      /* by account, linked by next_hashed */
+    size_t heap_of_size;            /* a power of two, or 0 */
     size_t heap_count;
     struct msp_spare *spare; /* NULL until it has made allocators */
     struct msp_thread *next; /* in the list of threads */
@@ -90,6 +100,12 @@ void msp_thread_resume_all(void);
  * which others stop all. */
 void msp_thread_hold(void);
 void msp_thread_release(void);
+
+/* What an empty place of handles or granules has: a number that belongs into another place. */
+static inline uintptr_t msp_thread_nothing(unsigned place)
+{
+    return (place == 0) ? 1 : 0;
+}
 
 /* All threads, while stopped. */
 struct msp_thread *msp_thread_first(void);

@@ -80,9 +80,7 @@ static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                : alloc_slowly(allocator, 0, size_bytes, false);
 }
 
-/* A function of its own, so that the fast path saves no registers for it. */
-static __attribute__((noinline)) void *alloc_next(size_t size_bytes, msp_omp_allocator_t allocator,
-                                                  const void *caller)
+static void *alloc_next(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
 {
     bool refused = false;
     void *pointer;
@@ -108,12 +106,13 @@ static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
 {
     uintptr_t allocator = (uintptr_t)msp_omp_default_allocator();
 
+    msp_heap_set_null(allocator);
     return (size_bytes > MSP_SMALL_MAX_BYTES)
                ? msp_heap_alloc_middle(allocator, align_bytes, size_bytes)
                : msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
 }
 
-static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
+static void *alloc_default(size_t size_bytes, const void *caller)
 {
     MSP_OMP_CALL_FROM(caller);
     void *pointer = alloc_default_fast(1, size_bytes);
@@ -123,16 +122,20 @@ static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const vo
                : logged("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
 }
 
+/* A function of its own, so that the fast path saves no registers for it. */
+static __attribute__((noinline)) void *
+alloc_otherwise(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
+{
+    return (allocator == 0) ? alloc_default(size_bytes, caller)
+                            : alloc_next(size_bytes, allocator, caller);
+}
+
 static MSP_ALWAYS_INLINE void *alloc(size_t size_bytes, msp_omp_allocator_t allocator,
                                      const void *caller)
 {
     void *pointer = msp_heap_alloc_fast(allocator, 1, size_bytes);
 
-    if (MSP_LIKELY(pointer != NULL)) {
-        return pointer;
-    }
-    return (allocator == 0) ? alloc_default(size_bytes, caller)
-                            : alloc_next(size_bytes, allocator, caller);
+    return MSP_LIKELY(pointer != NULL) ? pointer : alloc_otherwise(size_bytes, allocator, caller);
 }
 
 void *omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator)
@@ -234,8 +237,12 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
 {
-    uintptr_t entry = msp_map_find(pointer); /* again: the fast paths save no register for it */
+    uintptr_t entry = msp_map_find(pointer);
 
+    if (msp_heap_free_at(entry, pointer) ||
+        ((entry != 0) && msp_heap_free_middle(entry, pointer))) {
+        return;
+    }
     if (msp_is_unwatched() && msp_heap_free_other(entry, pointer)) {
         return;
     }
@@ -249,22 +256,10 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     msp_block_refused(pointer, "free");
 }
 
-/* Any other pointer: most often a block that its heap keeps. */
-static __attribute__((noinline)) void free_block(uintptr_t entry, void *pointer)
-{
-    if ((entry == 0) || !msp_heap_free_middle(entry, pointer)) {
-        free_slowly(pointer);
-    }
-}
-
 void omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
-    uintptr_t entry = msp_map_find(pointer);
-
     (void)allocator; /* a hint that is often wrong: fallbacks free with the requested handle */
-    if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
-        free_block(entry, pointer);
-    } else if (MSP_UNLIKELY(!msp_heap_free_at(entry, pointer))) {
+    if (MSP_UNLIKELY(!msp_heap_free_fast(pointer))) {
         free_slowly(pointer);
     }
 }

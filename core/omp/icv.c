@@ -20,6 +20,7 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
+#include "core/engine/heap.h"
 #include "core/omp/openmp.h"
 #include "core/omp/runtime.h"
 
@@ -145,6 +146,7 @@ void omp_set_default_allocator(msp_omp_allocator_t allocator)
     if (allocator == 0) {
         allocator = DEFAULT_ALLOC;
     }
+    msp_heap_forget_null();
     msp_omp_real_forget_absent();
     get = msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_ALLOCATOR);
     set = msp_omp_real(MSP_OMP_REAL_SET_DEFAULT_ALLOCATOR);
@@ -168,6 +170,7 @@ void __kmpc_set_default_allocator(int thread, msp_omp_allocator_t allocator)
     MSP_OMP_CALL();
     uintptr_t routine = msp_omp_real(MSP_OMP_REAL_KMPC_SET_DEFAULT_ALLOCATOR);
 
+    msp_heap_forget_null();
     if (routine != 0) {
         ((kmpc_set_fn *)routine)(thread, allocator);
     } else {

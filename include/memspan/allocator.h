@@ -197,7 +197,8 @@ typedef struct memspan_allocator_stats {
     size_t struct_size;  /**< in: sizeof(memspan_allocator_stats_t) */
     uint64_t live_bytes; /**< requested and not yet freed */
     uint64_t live_count;
-    uint64_t peak_bytes;      /**< maximum of live_bytes; of several allocators, the sum */
+    uint64_t peak_bytes;      /**< maximum of live_bytes, counting what threads have set aside for
+                                   blocks of up to 8 KiB; of several allocators, the sum */
     uint64_t charged_bytes;   /**< counted against pool_size: live_bytes and the overhead */
     uint64_t allocated_count; /**< since it was made */
     uint64_t freed_count;

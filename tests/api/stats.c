@@ -345,6 +345,15 @@ Test(stats, refused_requests_are_no_peak)
     check_refused(MEMSPAN_ALLOCATOR_DEFAULT, 10);
 }
 
+/* A thread that allocates from a heap has set aside more of each size than it uses. */
+static void expect_peak(uint64_t found, uint64_t live_bytes, unsigned sizes)
+{
+    enum { ASIDE = 16 * 2052 };
+
+    cr_expect_geq(found, live_bytes);
+    cr_expect_leq(found, live_bytes + (uint64_t)sizes * ASIDE);
+}
+
 /* A peak that is over before any counter was read, of an allocator that has its first blocks
  * and of one that has served many. */
 Test(stats, a_peak_before_the_first_reading)
@@ -365,8 +374,7 @@ Test(stats, a_peak_before_the_first_reading)
         }
         blocks[0] = memspan_alloc(a, 500);
         s         = of_allocator(a);
-        cr_expect_eq(s.peak_bytes, 20000, "%llu after %d blocks", (unsigned long long)s.peak_bytes,
-                     before);
+        expect_peak(s.peak_bytes, 20000, (before == 0) ? 0 : 3);
         cr_expect_eq(s.live_bytes, 500);
         for (int i = 1; i < 12; i++) {
             blocks[i] = memspan_alloc(a, 2000);
@@ -374,7 +382,7 @@ Test(stats, a_peak_before_the_first_reading)
         for (int i = 0; i < 12; i++) {
             DONE(memspan_free(blocks[i]));
         }
-        cr_expect_eq(of_allocator(a).peak_bytes, 22500, "between two readings");
+        expect_peak(of_allocator(a).peak_bytes, 22500, (before == 0) ? 0 : 4);
         DONE(memspan_allocator_destroy(a));
     }
 }
