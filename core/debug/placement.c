@@ -165,32 +165,32 @@ err_free:
 
 /* ---- the file ---- */
 
-/* The whole file, and a null; NULL with errno. */
-static char *read_file(const char *path)
+/* The whole file, and a null; NULL with the reason. */
+static char *read_file(const char *path, const char **problem_p)
 {
     int fd     = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused below */
     char *text = NULL;
     struct stat facts;
     ssize_t n;
 
-    if (fd < 0) {
-        return NULL;
-    }
-    if (fstat(fd, &facts) == 0) {
-        if (!S_ISREG(facts.st_mode) || (facts.st_size > FILE_BYTES_MAX)) {
-            errno = S_ISREG(facts.st_mode) ? EFBIG : S_ISDIR(facts.st_mode) ? EISDIR : ESPIPE;
-        } else {
-            text = calloc((size_t)facts.st_size + 1, 1);
-        }
-    }
-    if (text != NULL) {
-        n = read(fd, text, (size_t)facts.st_size);
+    if ((fd < 0) || (fstat(fd, &facts) != 0)) {
+        *problem_p = strerror(errno);
+    } else if (!S_ISREG(facts.st_mode)) {
+        *problem_p = "it is no regular file; a pipe, for one, has been read by the first process";
+    } else if (facts.st_size > FILE_BYTES_MAX) {
+        *problem_p = strerror(EFBIG);
+    } else {
+        text = calloc((size_t)facts.st_size + 1, 1);
+        n    = (text == NULL) ? -1 : read(fd, text, (size_t)facts.st_size);
         if (n < 0) {
+            *problem_p = strerror(errno);
             free(text);
             text = NULL;
         }
     }
-    close(fd);
+    if (fd >= 0) {
+        close(fd);
+    }
     return text;
 }
 
@@ -217,16 +217,17 @@ static void compare_module(void *data, const char *module)
 
 void msp_placement_start(void)
 {
-    const char *path = msp_option_text(MSP_OPTION_PLACEMENT);
+    const char *path   = msp_option_text(MSP_OPTION_PLACEMENT);
+    const char *reason = NULL;
     char problem[320];
     char *text;
 
     if (path[0] == '\0') {
         return;
     }
-    text = read_file(path);
+    text = read_file(path, &reason);
     if (text == NULL) {
-        msp_option_refuse(MSP_OPTION_PLACEMENT, "%s: %s", path, strerror(errno));
+        msp_option_refuse(MSP_OPTION_PLACEMENT, "%s: %s", path, reason);
         return;
     }
     if (!msp_placement_parse(text, &placement, problem, sizeof(problem))) {

@@ -98,9 +98,8 @@ static void put(const struct text *t, uint64_t now_ns)
         return;
     }
     if (result == MSP_TRACE_FILE_FULL) {
-        msp_log(MEMSPAN_LOG_WARN, "trace",
-                "recording ends: the trace has reached its limit (MEMSPAN_TRACE_LIMIT=%s)",
-                msp_option_text(MSP_OPTION_TRACE_LIMIT));
+        msp_log(MEMSPAN_LOG_WARN, "trace", "recording ends: the trace has reached its limit (%s)",
+                msp_trace_file_limit());
     } else {
         msp_log(MEMSPAN_LOG_ERROR, "trace", "recording ends: %s", msp_trace_file_problem());
     }

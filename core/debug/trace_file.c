@@ -34,6 +34,7 @@ static dev_t file_device; /* the descriptor that file was opened as: a program m
 static ino_t file_inode;
 static uint64_t end_bytes;
 static uint64_t limit;
+static char limit_name[64]; /* whose limit it is */
 static uint64_t flushed_ns;
 static bool any_event;
 static size_t used;
@@ -49,6 +50,11 @@ bool msp_trace_file_is_open(void)
 const char *msp_trace_file_problem(void)
 {
     return problem;
+}
+
+const char *msp_trace_file_limit(void)
+{
+    return limit_name;
 }
 
 __attribute__((format(printf, 1, 2))) static bool fail(const char *format, ...)
@@ -176,10 +182,14 @@ static void choose_limit(uint64_t limit_bytes)
     struct rlimit most;
 
     limit = (limit_bytes == 0) ? UINT64_MAX : limit_bytes;
+    snprintf(limit_name, sizeof(limit_name), "MEMSPAN_TRACE_LIMIT=%llu",
+             (unsigned long long)limit_bytes);
     /* Past that limit of the system's the process would be sent a signal. */
     if ((getrlimit(RLIMIT_FSIZE, &most) == 0) && (most.rlim_cur != RLIM_INFINITY) &&
         (most.rlim_cur < limit)) {
         limit = most.rlim_cur;
+        snprintf(limit_name, sizeof(limit_name), "%llu bytes, the process's ulimit -f",
+                 (unsigned long long)limit);
     }
 }
 
@@ -199,7 +209,7 @@ bool msp_trace_file_open(const char *pattern, bool child, uint64_t limit_bytes)
     flushed_ns = 0;
     end_bytes  = 0;
     if (limit < sizeof(opening) + CLOSING_BYTES) {
-        fail("the limit of %llu bytes is too small", (unsigned long long)limit);
+        fail("the limit is too small: %s", limit_name);
     } else if (write_at(opening, sizeof(opening) - 1, 0) &&
                write_at(closing, CLOSING_BYTES, sizeof(opening) - 1)) {
         end_bytes = sizeof(opening) - 1;

@@ -108,6 +108,8 @@ bool msp_trace_file_is_open(void);
 
 /* Why the last open or write failed: "NAME: reason". */
 const char *msp_trace_file_problem(void);
+/* Which limit the file has, with its bytes. */
+const char *msp_trace_file_limit(void);
 
 /* Append one event's text, without comma. Written when enough has come together. */
 enum msp_trace_file_result msp_trace_file_append(const char *text, size_t length, uint64_t now_ns);

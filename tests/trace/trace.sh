@@ -155,7 +155,7 @@ limit)
     [ "$(grep -c 'MEMSPAN_TRACE_LIMIT=20000' err)" = 1 ] || { fail 'not said once'; cat err >&2; }
     MEMSPAN_TRACE_LIMIT=10 run many
     ends_well
-    grep -q 'MEMSPAN_TRACE=t.json.*too small' err || { fail 'too small a limit'; cat err >&2; }
+    grep -q 'MEMSPAN_TRACE=t.json.*too small: MEMSPAN_TRACE_LIMIT=10' err || { fail 'too small a limit'; cat err >&2; }
     ;;
 full)
     # Past RLIMIT_FSIZE a write ends the process.
@@ -164,6 +164,8 @@ full)
     ends_well
     sound t.json
     [ "$(stat -c %s t.json)" -le 16384 ] || fail "$(stat -c %s t.json) bytes"
+    [ "$(grep -c 'limit ([0-9]* bytes, the process.s ulimit -f)' err)" = 1 ] || { fail 'not the limit of the process'; cat err >&2; }
+    ! grep -q MEMSPAN_TRACE_LIMIT err || { fail 'a limit that is not reached'; cat err >&2; }
     ;;
 closed)
     run closed own.txt

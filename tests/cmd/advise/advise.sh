@@ -263,6 +263,7 @@ file) # malformed placements are named with their line; the program goes on with
     for wrong in none-such . pipe; do
         MEMSPAN_PLACEMENT=$wrong "$program" memspan >out 2>err || fail "status $?"
         grep -q "MEMSPAN_PLACEMENT.*$wrong" err || fail "$wrong is not named"
+        [ "$wrong" = none-such ] || grep -q 'no regular file' err || fail "$wrong: it is not said what it is"
     done
     printf 'memspan-placement 1\nhigh_bw known-memory:12345678+0x1\n' | sed "s/known-memory/${program##*/}/" >stale
     MEMSPAN_PLACEMENT=stale "$program" memspan >out 2>err || fail "status $?"
