@@ -276,20 +276,25 @@ static bool has_line(const struct frame *frame)
     return (frame->lines != NULL) && (path_in(frame->lines)[0] != '?');
 }
 
-/* Those of the file's dynamic linkage, for frames without a line. */
+/* Those of the file's dynamic linkage, for frames without a line. It is read when there is one: a
+ * program loads many files that allocate nothing. */
 static void find_functions(struct frames *frames, const char *path)
 {
-    struct symbols *symbols = symbols_read(path);
+    struct symbols *symbols = NULL;
+    bool is_read            = false;
 
-    for (size_t i = 0; (symbols != NULL) && (i < frames->count); i++) {
+    for (size_t i = 0; i < frames->count; i++) {
         struct frame *frame = &frames->list[i];
         const char *offset  = offset_in(frame);
         const char *found   = NULL;
 
-        if ((offset != NULL) && !has_line(frame) && (frame->function == NULL) &&
-            is_of(frame, path)) {
-            found = symbols_find(symbols, strtoull(offset, NULL, 16));
+        if ((offset == NULL) || has_line(frame) || (frame->function != NULL) ||
+            !is_of(frame, path)) {
+            continue;
         }
+        symbols = is_read ? symbols : symbols_read(path);
+        is_read = true;
+        found   = (symbols == NULL) ? NULL : symbols_find(symbols, strtoull(offset, NULL, 16));
         frame->function = (found != NULL) ? strdup(found) : frame->function;
     }
     symbols_free(symbols);
