@@ -126,13 +126,13 @@ names) # of programs, with characters that mean something elsewhere
     grep -q 'family at awkward.c:[0-9]*$' out || fail 'no line of source'
     # Symbols are read of files with a frame of a site; a program loads many others.
     mkdir bin
-    printf '#!/bin/sh\nfor file; do :; done\necho "${file##*/}" >>"%s/read"\nexec "%s" "$@"\n' "$work" "$(command -v nm)" >bin/nm
+    printf '#!/bin/sh\nfor file; do :; done\necho "${file##*/}" >>"%s/symbols"\nexec "%s" "$@"\n' "$work" "$(command -v nm)" >bin/nm
     chmod +x bin/nm
     PATH="$work/bin:$PATH" "$advise" --from kept/* >out
     [ "$(grep -c '^module' kept/*)" -gt 3 ] || fail 'it loads too few files for this'
     while read -r file; do
         grep -q "^site.* $(echo "$file" | tr ' #' '__'):" kept/* || fail "the symbols of $file are read"
-    done <read
+    done <symbols
     ;;
 filtered_start) # a filter from before the program's start, of which the library may not know
     "$awkward" filtered_start || fail "alone: status $?"
