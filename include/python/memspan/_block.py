@@ -95,7 +95,8 @@ class View(Fixed):
         check(c.memspan_fill(self.address, byte, self.nbytes))
 
     def copy_from(self, source):
-        """Copy other memory, of any device, or an array of the host, to its beginning."""
+        """Copy other memory, of any device, an array of the host, or a tensor (DLPack), to its
+        beginning."""
         copy(self, source)
 
     def copy_to(self, to):

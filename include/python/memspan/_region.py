@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory that a call reads or writes: a view, an array, a buffer, or an address of Memspan's memory;
-its size, its type, and whether it may be written to."""
+"""Memory that a call reads or writes: a view, an array, a tensor, a buffer, or an address of Memspan's
+memory; its size, its type, and whether it may be written to."""
 
 import ctypes
 import typing
 
+from . import _dlpack
 from ._checked import number
 from ._library import c, describe
 from ._types import shape_of, size_of, text_of_format
@@ -55,6 +56,11 @@ def _of_interface(memory, interface):
                   kind.lstrip("<|="), bool(is_readonly), memory)
 
 
+def _of_tensor(memory):
+    address, nbytes, kind, is_writable, capsule = _dlpack.read(memory)
+    return Region(address, nbytes, kind, not is_writable, (memory, capsule))
+
+
 def _of_address(address):
     info = describe(c.memspan_pointer_describe, address)
     if info.base is None or info.size_bytes is None:
@@ -71,10 +77,12 @@ def region(memory, to_write=False):
     interface = getattr(memory, "__array_interface__", None)
     if isinstance(interface, dict) and isinstance(interface.get("data"), tuple):
         found = _of_interface(memory, interface)
+    elif hasattr(memory, "__dlpack__"):
+        found = _of_tensor(memory)
     else:
         found = _of_buffer(memory)
     if to_write and found.is_readonly:
-        raise ValueError("the memory is read-only")
+        raise ValueError("the memory is read-only, or does not say that it may be written to")
     return found
 
 
