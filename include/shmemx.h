@@ -147,6 +147,8 @@ typedef struct shmemx_partition_traits {
     /** How PEs of other hosts reach it; "": there are none. shmemx_partition_plan(): how they
      * would; "messages" where the network does not register such memory. */
     char remote[256];
+    size_t huge_bytes;    /**< of this PE's copy, made huge pages so far though it has base pages */
+    char huge_pages[128]; /**< which blocks become so, or why none does */
 } shmemx_partition_info_t;
 
 /** The number of partitions; the second call also writes their numbers, ascending, at most

@@ -4,6 +4,7 @@
 #include "shmem/memory.h"
 #include "shmem/collective/collective.h"
 #include "shmem/control/wait.h"
+#include "shmem/partition/huge.h"
 #include "shmem/partition/partition.h"
 #include "shmem/transport/rma.h"
 #include <memspan/transfer.h>
@@ -132,6 +133,7 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
         report_shortage(call, partition, size_bytes);
     } else {
         pointer = address_of(partition, offset);
+        msp_huge_enter(partition, pointer, size_bytes, (flags & MSP_MEMORY_ZEROED) != 0);
         if ((flags & MSP_MEMORY_ZEROED) != 0) {
             clear(call, partition, pointer, size_bytes);
         }
@@ -154,6 +156,7 @@ void msp_memory_free(const char *call, void *pointer, unsigned flags)
     }
     compare_value(call, partition, "ptr", offset_of(partition, pointer));
     synchronise(call, partition, flags);
+    msp_huge_leave(pointer);
     if (msp_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
     }
@@ -192,6 +195,8 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
         report_shortage(call, partition, size_bytes);
     } else {
         moved = address_of(partition, offset);
+        msp_huge_leave(pointer);
+        msp_huge_enter(partition, moved, size_bytes, false);
         if (offset != old_offset) {
             msp_rma_move(call, moved, pointer, (old_bytes < size_bytes) ? old_bytes : size_bytes);
             (void)msp_symmetric_heap_free(partition->heap, old_offset);

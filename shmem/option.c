@@ -20,7 +20,7 @@ static memspan_status_t refuse_value(const struct msp_variable *row, const struc
     bool is_size = (row->form == MSP_FORM_SIZE);
 
     memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", value->source, value->text,
-                  is_size ? "size" : "number");
+                  is_size ? "size" : ((row->form == MSP_FORM_CHOICE) ? "known word" : "number"));
     return msp_error_hint("give it as %s",
                           is_size ? "a number with k, m, g or t, such as 1.5g" : row->form_text);
 }

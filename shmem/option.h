@@ -28,6 +28,9 @@
       "partitions without number 1 are an error instead of being given one of default size")       \
     X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
       "the partition from which OpenMP's mapped variables come")                                   \
+    X(HUGE_PAGES, "SHMEMX_HUGE_PAGES", "", CHOICE, "off|filled|on", "filled",                      \
+      "huge pages for large symmetric blocks of ordinary host memory: where they are filled, or "  \
+      "at once")                                                                                   \
     X(SPIN, "SHMEMX_SPIN", "", NUMBER, "polls", "",                                                \
       "polls of a waiting PE before it yields; unset: by PEs and processors")                      \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \

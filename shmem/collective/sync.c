@@ -7,6 +7,7 @@
 #include "shmem/collective/peer.h"
 #include "shmem/context.h"
 #include "shmem/control/wait.h"
+#include "shmem/partition/huge.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/own.h"
@@ -240,6 +241,7 @@ void msp_collective_sync(struct msp_team *team)
  * needed for it. */
 void msp_collective_barrier(struct msp_team *team)
 {
+    msp_huge_at_barrier();
     if (MSP_UNLIKELY(atomic_load_explicit(&msp_order_pending, memory_order_relaxed))) {
         msp_quiet(msp_context_default());
     }

@@ -3,6 +3,7 @@
 
 #include "shmem/network/region.h"
 #include "shmem/option.h"
+#include "shmem/partition/huge.h"
 #include "shmem/partition/memory.h"
 #include "shmem/partition/partition.h"
 #include "shmem/transport/rma.h"
@@ -107,6 +108,8 @@ memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
                                   .page_size_asked_bytes = (size_t)record->request.page_size_bytes};
     write_words(&record->request, placement, info_p);
     write_remote((unsigned)partition->segment, info_p);
+    info_p->huge_bytes =
+        msp_huge_describe(partition, info_p->huge_pages, sizeof info_p->huge_pages);
     return MEMSPAN_OK;
 }
 
@@ -126,14 +129,14 @@ void msp_partition_print(void)
         }
         msp_partition_kind_text(info.kind_asked, record_of(partition)->request.backend,
                                 record_of(partition)->request.device, asked, sizeof asked);
-        printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; "
-               "%s; "
+        printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu, "
+               "huge ones: %s; %s; "
                "%s by the other PEs%s, atomics by %s%s%s\n",
                ids[i], info.is_default ? " (default: " : "",
                info.is_default ? msp_partition_default_why() : "", info.is_default ? ")" : "",
                info.size_bytes, info.base, asked,
                msp_partition_policy_text(record_of(partition)->request.policy), info.kind_name,
-               info.resource, info.page_size_bytes, info.why,
+               info.resource, info.page_size_bytes, info.huge_pages, info.why,
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
                : ((info.capabilities & SHMEMX_CAP_PEER_COPY) != 0) ? "copied by its driver"
                                                                    : "reached through its PE",
@@ -157,6 +160,7 @@ static void foresee(const struct msp_partition_request *request,
                          SHMEMX_CAP_WORLD_ACCESS |
                          (placement->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
     write_words(request, placement, info);
+    msp_huge_foresee(request, placement, info->huge_pages, sizeof info->huge_pages);
     snprintf(info->remote, sizeof info->remote, "%s",
              host_touches ? "registered" : "registered, or messages");
 }

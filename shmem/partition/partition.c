@@ -7,6 +7,7 @@
 #include "shmem/collective/collective.h"
 #include "shmem/control/agree.h"
 #include "shmem/option.h"
+#include "shmem/partition/huge.h"
 #include "shmem/partition/memory.h"
 #include "shmem/partition/placement.h"
 #include "shmem/partition/space.h"
@@ -176,6 +177,7 @@ static void end(int place)
         return;
     }
     msp_symmetric_heap_destroy(partition->heap);
+    msp_huge_leave_segment(partition->segment);
     msp_partition_memory_give_back(&records[place].memory);
     place_of[partition->id] = 0;
     memset(partition, 0, sizeof *partition);
@@ -340,6 +342,7 @@ void msp_partition_close(void)
     msp_partition_openmp_close();
     msp_owner_close();
     msp_symmetric_space_close();
+    msp_huge_close();
     for (i = 0; i < MSP_PARTITION_MAX; i++) {
         end(i);
     }

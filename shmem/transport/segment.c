@@ -40,6 +40,7 @@ enum {
     UNIT_SHIFT_MIN   = 24, /* as a rule */
     UNIT_SHIFT_TIGHT = 21, /* where addresses are limited: still whole huge pages */
     UNIT_SHIFT_MAX   = 44,
+    HUGE_BYTES       = 1 << UNIT_SHIFT_TIGHT,
 };
 
 /* ---- the arena ---- */
@@ -233,7 +234,33 @@ static unsigned agree(struct msp_team *team, unsigned (*find)(unsigned from, uns
     }
 }
 
-static memspan_status_t map_both(int index, int fd)
+/* The whole file, on a boundary of @p align_bytes; MAP_FAILED. */
+static char *map_window(size_t file_bytes, size_t align_bytes, int fd)
+{
+    char *got   = reserve(0, file_bytes + align_bytes);
+    char *first = (char *)msp_round_up((uintptr_t)got, align_bytes);
+    char *end   = got + file_bytes + align_bytes;
+    void *window;
+
+    if (got == NULL) {
+        return MAP_FAILED;
+    }
+    window = mmap(first, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+                  fd, 0);
+    if (window == MAP_FAILED) {
+        munmap(got, file_bytes + align_bytes);
+        return MAP_FAILED;
+    }
+    if (first != got) {
+        munmap(got, (size_t)(first - got));
+    }
+    if (first + file_bytes != end) {
+        munmap(first + file_bytes, (size_t)(end - first - file_bytes));
+    }
+    return window;
+}
+
+static memspan_status_t map_both(int index, int fd, size_t page_bytes)
 {
     struct msp_segment *segment = &msp_segments[index];
     size_t file_bytes           = segment->stride_bytes * (size_t)msp_job.local_count;
@@ -244,9 +271,7 @@ static memspan_status_t map_both(int index, int fd)
      * instead of a signal later. It does not concern others. */
     own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                fd, (off_t)(segment->stride_bytes * (size_t)msp_job.local_index));
-    window = (own != MAP_FAILED)
-                 ? mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
-                 : MAP_FAILED;
+    window = (own != MAP_FAILED) ? map_window(file_bytes, page_bytes, fd) : MAP_FAILED;
     if (window == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
                                 "there may be too few huge pages for all PEs, or a limit on "
@@ -324,11 +349,18 @@ memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const
                : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
 }
 
+/* Ordinary pages can become huge ones where copies and windows lie on the same boundaries in memory
+ * and in the file. */
+static size_t page_for(size_t size_bytes)
+{
+    return (size_bytes < HUGE_BYTES) ? msp_page_size() : HUGE_BYTES;
+}
+
 memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
                                     size_t page_bytes, int *index_p)
 {
     bool is_huge  = (page_bytes > msp_page_size());
-    size_t page   = is_huge ? page_bytes : msp_page_size();
+    size_t page   = is_huge ? page_bytes : page_for(size_bytes);
     size_t stride = msp_round_up(size_bytes, page);
     struct msp_segment *segment;
     memspan_status_t status;
@@ -354,7 +386,7 @@ memspan_status_t msp_segment_create(struct msp_team *team, const char *name, siz
                              .partition    = -1,
                              .host_touches = true,
                              .fd           = fd};
-    status = msp_segment_finish(team, index, name, map_both((int)index, fd));
+    status = msp_segment_finish(team, index, name, map_both((int)index, fd, page));
     if (status != MEMSPAN_OK) {
         unmap_both((int)index);
         close(fd);
