@@ -48,7 +48,7 @@ static void write_in_turn(void)
     }
 }
 
-/* Who reads late has the data of its own round still. */
+/* A PE that reads late has the data of its own round still. */
 static void distribute(void)
 {
     unsigned round;
