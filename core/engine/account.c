@@ -4,7 +4,7 @@
 #include "core/engine/account.h"
 #include "core/base/fork.h"
 
-enum { LENT_MOST = 64 << 10, LENT_LEAST = 4 << 10, LENT_SHARE = 16 };
+enum { LENT_MOST = 1 << 20, LENT_LEAST = 4 << 10, LENT_SHARE = 16 };
 
 MSP_LOCK_STATIC(lists_lock, MSP_RANK_ACCOUNTS);
 

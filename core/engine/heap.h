@@ -22,6 +22,8 @@ enum {
     MSP_HEAP_BINS        = 288,
     MSP_HEAP_WORDS       = (MSP_HEAP_BINS + 63) / 64,
     MSP_MEDIUM_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
+    MSP_HEAP_TURNS       = 8,       /* slow paths between two looks at the clock */
+    MSP_HEAP_SWAPS       = 32,      /* the same of lists that change places, at most */
 };
 
 /* Credit of those without a limit: never used up, never too much. */
@@ -118,6 +120,22 @@ static inline struct msp_heap *msp_heap_at(const struct msp_thread *t, uintptr_t
     return t->slots[slot];
 }
 
+/* The list of free objects is empty. True: that of freed ones stands in its place, charged already,
+ * and its first object is the caller's. Now and then the slow path is taken for it, which looks at
+ * the clock. */
+static inline bool msp_heap_swap(struct msp_heap *heap, struct msp_slab *slab)
+{
+    slab->free_left = 0;
+    if ((slab->first_freed == MSP_OBJECT_NONE) || (slab->charge < slab->charge_full) ||
+        (heap->turns % MSP_HEAP_SWAPS == MSP_HEAP_SWAPS - 1)) {
+        return false;
+    }
+    heap->turns++;
+    msp_slab_swap(slab);
+    heap->offered_count += slab->free_left--;
+    return true;
+}
+
 /* An object of @p size_bytes on a boundary of at most MSP_SMALL_ALIGN_MAX, a power of two, from
  * the allocator of @p handle; NULL: take the slow path. */
 static inline __attribute__((always_inline)) void *
@@ -142,8 +160,7 @@ msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 
         slab = (asked > heap->class_of) ? heap->current[asked[step]] : slab;
     }
-    if (MSP_UNLIKELY(--slab->free_left < 0)) {
-        slab->free_left = 0;
+    if (MSP_UNLIKELY(--slab->free_left < 0) && !msp_heap_swap(heap, slab)) {
         goto out_leave;
     }
     i                       = slab->first_free;

@@ -11,9 +11,7 @@
 
 /* ---- counters ---- */
 
-/* Objects that others have freed in slabs that were full, where the announcement was lost or is on
- * its way.
- */
+/* Objects that others have freed in full slabs, whose announcement was lost or is on its way. */
 static void collect_full(struct msp_heap *heap, int c)
 {
     struct msp_slab *slab;

@@ -12,7 +12,6 @@ enum {
     EMPTY_SLABS_KEPT = 4,
     EMPTY_SLABS_MOST = 32,
     FULL_LOOKED_AT   = 8,
-    TURNS            = 8, /* ways out of the shortest between two looks at the clock */
 };
 
 /* ---- slabs ---- */
@@ -195,8 +194,6 @@ static enum offered fill_current(struct msp_heap *heap, unsigned c, uint64_t byt
     }
 }
 
-/* ---- slabs from elsewhere ---- */
-
 /* An orphan with free objects, or a new slab. */
 static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *pool, unsigned c)
 {
@@ -353,7 +350,7 @@ give_next(struct msp_heap *heap, size_t size_bytes, bool *refused_p, struct msp_
     case NO_OBJECTS:
         return NULL;
     }
-    if (++heap->turns % TURNS == 0) {
+    if (++heap->turns % MSP_HEAP_TURNS == 0) {
         *pool_p = msp_pool_of(heap->current[c]->record);
     }
     return give_object(heap->current[c], size_bytes, false);

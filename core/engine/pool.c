@@ -418,7 +418,7 @@ memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request 
 }
 
 memspan_status_t msp_pool_take_slab(struct msp_pool *pool, size_t size_bytes,
-                                    struct msp_record **record_p, bool *zeroed_p)
+                                    struct msp_record **record_p)
 {
     struct msp_record *r;
     memspan_status_t status;
@@ -427,7 +427,6 @@ memspan_status_t msp_pool_take_slab(struct msp_pool *pool, size_t size_bytes,
         r = carve(pool, size_bytes, size_bytes, false, NULL);
         if (r != NULL) {
             *record_p = r;
-            *zeroed_p = r->zeroed;
             return MEMSPAN_OK;
         }
         status = grow(pool, (size_bytes > MSP_GRANULE_BYTES) ? 2 * size_bytes : size_bytes, 0);

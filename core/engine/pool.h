@@ -32,7 +32,7 @@ void msp_pool_free_list(struct msp_pool *pool, struct msp_record *first);
 /* Memory for a slab, a power of two of whole granules, on a boundary of its size. Calls no driver
  * on the way back. */
 memspan_status_t msp_pool_take_slab(struct msp_pool *pool, size_t size_bytes,
-                                    struct msp_record **record_p, bool *zeroed_p);
+                                    struct msp_record **record_p);
 void msp_pool_give_slab(struct msp_record *record);
 
 /* Another size for a block without copying it: where it stands or, if that is a chunk of its own

@@ -81,14 +81,13 @@ struct msp_slab *msp_slab_create(struct msp_pool *pool, unsigned class_index,
     const struct msp_class *class = &msp_classes[class_index];
     struct msp_slab *slab         = take_record(class_index);
     struct msp_record *r;
-    bool zeroed = false;
 
     if (slab == NULL) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a slab's record");
         return NULL;
     }
     slab->class_index = (uint8_t)class_index;
-    if (msp_pool_take_slab(pool, class->slab_bytes, &r, &zeroed) != MEMSPAN_OK) {
+    if (msp_pool_take_slab(pool, class->slab_bytes, &r) != MEMSPAN_OK) {
         put_record(slab);
         return NULL;
     }
@@ -104,6 +103,7 @@ struct msp_slab *msp_slab_create(struct msp_pool *pool, unsigned class_index,
     slab->free_left   = 0;
     slab->made        = 0;
     slab->charge      = 0;
+    slab->charge_full = 0;
     slab->tight       = false;
     slab->seen_free   = 0;
     slab->purged      = false;
@@ -218,17 +218,19 @@ void msp_slab_set_handed(struct msp_slab *slab, unsigned handed)
     slab->left = (int32_t)handed - slab->edge;
 }
 
-/* About a page of them: objects that are freed and allocated again and again stay within these. */
+/* About a page of them: objects that are freed and allocated again and again stay within these. But
+ * enough that the lists change places seldom. */
 unsigned msp_slab_available(const struct msp_slab *slab)
 {
-    enum { PAGE_BYTES = 4096, LEAST = 8 };
+    enum { PAGE_BYTES = 4096, LEAST = 16, LEAST_LARGE = 8 };
     unsigned count = PAGE_BYTES / (unsigned)slab->size_bytes;
+    unsigned least = (slab->size_bytes > PAGE_BYTES / 4) ? LEAST_LARGE : LEAST;
     unsigned rest  = slab->capacity - slab->made;
 
     if (slab->first_freed != MSP_OBJECT_NONE) {
         return slab->made - msp_slab_handed(slab);
     }
-    count = (count > LEAST) ? count : LEAST;
+    count = (count > least) ? count : least;
     return (count < rest) ? count : rest;
 }
 
@@ -238,7 +240,8 @@ static void make_objects(struct msp_slab *slab, unsigned count)
     unsigned first = MSP_OBJECT_FREE + slab->made + 1;
     unsigned i;
 
-    slab->made = (uint16_t)(slab->made + count);
+    slab->made        = (uint16_t)(slab->made + count);
+    slab->charge_full = slab->made * msp_slab_unit(slab);
     for (i = first; i < first + count - 1; i++) {
         *msp_slab_word(slab, i) = (uint16_t)(i + 1);
     }

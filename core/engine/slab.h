@@ -81,6 +81,7 @@ struct msp_slab {
     _Atomic uint8_t state; /* enum msp_slab_state; other threads that free read it, too */
     bool tight;            /* charge is exact, and every free of the owner's changes it */
     int64_t charge;      /* at least that of its live objects, and of full objects for free_left */
+    int64_t charge_full; /* that of all objects that were made */
     uint32_t seen_free;  /* first_free, first_freed and left at the last look whether the slab is */
     uint32_t seen_freed; /* used */
     int32_t seen_left;
@@ -170,6 +171,15 @@ unsigned msp_slab_available(const struct msp_slab *slab);
 
 /* The list of free objects is empty: make one of @p count, at most msp_slab_available(). */
 void msp_slab_refill(struct msp_slab *slab, unsigned count);
+
+/* The same with all that were freed, of a current slab that is not tight. */
+static inline void msp_slab_swap(struct msp_slab *slab)
+{
+    slab->first_free  = slab->first_freed;
+    slab->first_freed = MSP_OBJECT_NONE;
+    slab->free_left   = slab->made - (slab->edge + slab->left);
+    slab->left        = slab->made - slab->edge;
+}
 
 /* Objects that wait to be allocated join the freed ones; returns how many. */
 unsigned msp_slab_settle(struct msp_slab *slab);

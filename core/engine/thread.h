@@ -101,7 +101,7 @@ void msp_thread_resume_all(void);
 void msp_thread_hold(void);
 void msp_thread_release(void);
 
-/* What an empty place of handles or granules has: a number that belongs into another place. */
+/* What an empty place of handles or granules has: a number of another place. */
 static inline uintptr_t msp_thread_nothing(unsigned place)
 {
     return (place == 0) ? 1 : 0;

@@ -80,26 +80,6 @@ static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                : alloc_slowly(allocator, 0, size_bytes, false);
 }
 
-static void *alloc_next(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
-{
-    bool refused = false;
-    void *pointer;
-
-    if (size_bytes > MSP_SMALL_MAX_BYTES) {
-        pointer = msp_heap_alloc_middle(allocator, 1, size_bytes);
-        refused = (pointer == NULL) && msp_heap_refuses(allocator, size_bytes);
-    } else {
-        pointer = msp_heap_alloc_next(allocator, size_bytes, &refused);
-    }
-    if ((pointer == NULL) && !refused) {
-        pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
-    }
-    if (refused && !msp_log_on(MEMSPAN_LOG_INFO)) {
-        return NULL; /* at a limit: logged at a higher level */
-    }
-    return logged("omp_alloc", pointer, size_bytes, allocator);
-}
-
 /* From the default allocator of the task, most often one whose heap has an object or a block. In an
  * OpenMP call; NULL: take the slow path. */
 static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
@@ -112,35 +92,49 @@ static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
                : msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
 }
 
-static void *alloc_default(size_t size_bytes, const void *caller)
+static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
 {
     MSP_OMP_CALL_FROM(caller);
     void *pointer = alloc_default_fast(1, size_bytes);
 
-    return MSP_LIKELY(pointer != NULL)
-               ? pointer
-               : logged("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
+    return MSP_LIKELY(pointer != NULL) ? pointer : alloc_slowly(0, 0, size_bytes, false);
 }
 
 /* A function of its own, so that the fast path saves no registers for it. */
 static __attribute__((noinline)) void *
 alloc_otherwise(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
 {
-    return (allocator == 0) ? alloc_default(size_bytes, caller)
-                            : alloc_next(size_bytes, allocator, caller);
+    bool refused = false;
+    void *pointer;
+
+    if (size_bytes > MSP_SMALL_MAX_BYTES) {
+        pointer = msp_heap_alloc_middle(allocator, 1, size_bytes);
+        refused = (pointer == NULL) && msp_heap_refuses(allocator, size_bytes);
+    } else {
+        pointer = msp_heap_alloc_next(allocator, size_bytes, &refused);
+    }
+    if ((pointer == NULL) && !refused) {
+        pointer = (allocator == 0) ? alloc_default(size_bytes, caller)
+                                   : alloc_past_heap(size_bytes, allocator, caller, &refused);
+    }
+    if (refused && !msp_log_on(MEMSPAN_LOG_INFO)) {
+        return NULL; /* at a limit: logged at a higher level */
+    }
+    return logged("omp_alloc", pointer, size_bytes, allocator);
 }
 
-static MSP_ALWAYS_INLINE void *alloc(size_t size_bytes, msp_omp_allocator_t allocator,
-                                     const void *caller)
-{
-    void *pointer = msp_heap_alloc_fast(allocator, 1, size_bytes);
-
-    return MSP_LIKELY(pointer != NULL) ? pointer : alloc_otherwise(size_bytes, allocator, caller);
-}
+/* A macro: an inline function's argument would be loaded on the fast path, too. */
+#define ALLOC(size_bytes, allocator, caller)                                                       \
+    void *pointer = msp_heap_alloc_fast(allocator, 1, size_bytes);                                 \
+                                                                                                   \
+    if (MSP_LIKELY(pointer != NULL)) {                                                             \
+        return pointer;                                                                            \
+    }                                                                                              \
+    return alloc_otherwise(size_bytes, allocator, caller)
 
 void *omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    return alloc(size_bytes, allocator, MSP_OMP_CALLER);
+    ALLOC(size_bytes, allocator, MSP_OMP_CALLER);
 }
 
 /* An alignment of 0 is an error in these two calls, but "none" inside. */
@@ -235,14 +229,8 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
                   (count == 0) ? 0 : size_bytes, allocator);
 }
 
-static __attribute__((noinline)) void free_slowly(void *pointer)
+static __attribute__((noinline)) void free_slowly(uintptr_t entry, void *pointer)
 {
-    uintptr_t entry = msp_map_find(pointer);
-
-    if (msp_heap_free_at(entry, pointer) ||
-        ((entry != 0) && msp_heap_free_middle(entry, pointer))) {
-        return;
-    }
     if (msp_is_unwatched() && msp_heap_free_other(entry, pointer)) {
         return;
     }
@@ -256,11 +244,21 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     msp_block_refused(pointer, "free");
 }
 
+static __attribute__((noinline)) void free_otherwise(void *pointer)
+{
+    uintptr_t entry = msp_map_find(pointer);
+
+    if (((entry & MSP_ENTRY_SLAB) != 0) ? !msp_heap_free_at(entry, pointer)
+                                        : (entry == 0) || !msp_heap_free_middle(entry, pointer)) {
+        free_slowly(entry, pointer);
+    }
+}
+
 void omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
     (void)allocator; /* a hint that is often wrong: fallbacks free with the requested handle */
     if (MSP_UNLIKELY(!msp_heap_free_fast(pointer))) {
-        free_slowly(pointer);
+        free_otherwise(pointer);
     }
 }
 
@@ -374,11 +372,16 @@ static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
     exit(EXIT_FAILURE);
 }
 
+static void *alloc_small(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
+{
+    ALLOC(size_bytes, allocator, caller);
+}
+
 static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
                                  msp_omp_allocator_t allocator, const void *caller)
 {
     void *pointer = (align_bytes <= ALIGN_ALWAYS)
-                        ? alloc(size_bytes, allocator, caller)
+                        ? alloc_small(size_bytes, allocator, caller)
                         : aligned_alloc_from(align_bytes, size_bytes, allocator, caller);
 
     if (MSP_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {

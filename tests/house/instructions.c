@@ -27,14 +27,9 @@ static omp_allocator_handle_t choose(const char *name)
 static bool pairs(long count, size_t size, omp_allocator_handle_t allocator)
 {
     for (long i = 0; i < count; i++) {
-        void *block = omp_alloc(size, allocator);
-
-        if (block == NULL) {
-            return false;
-        }
-        omp_free(block, allocator);
+        omp_free(omp_alloc(size, allocator), allocator);
     }
-    return true;
+    return omp_alloc(size, allocator) != NULL;
 }
 
 static bool swaps(long count, size_t size, omp_allocator_handle_t allocator)

@@ -4,6 +4,7 @@
 
 #include "scenario.h"
 #include <memspan/memspan.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,17 @@ static void use_own(void)
     use_limit(1 << 20);
 }
 
+static atomic_int given;
+
+/* Of pool_size there is as much left as one block takes. */
+static void use_full(void)
+{
+    use_limit(250000);
+    while (memspan_alloc(allocator, SIZE) != NULL) {
+    }
+    release(shared[0]);
+}
+
 static uint64_t live_count(void)
 {
     memspan_allocator_stats_t stats = {.struct_size = sizeof stats};
@@ -107,6 +119,33 @@ static void use_maybe(void)
     }
 }
 
+static void try_one(void)
+{
+    if (memspan_alloc(allocator, SIZE) != NULL) {
+        atomic_fetch_add(&given, 1);
+    }
+}
+
+/* None of the two has more than there is, and not both are refused. */
+static void one_was_given(void)
+{
+    EXPECT(atomic_load(&given) == 1);
+    add_up();
+}
+
+/* What the caller returns first is its own to take: both have one. */
+static void take_of_another(void)
+{
+    release(shared[1]);
+    try_one();
+}
+
+static void both_were_given(void)
+{
+    EXPECT(atomic_load(&given) == 2);
+    add_up();
+}
+
 static void free_all_four(void)
 {
     int i;
@@ -145,6 +184,22 @@ static const struct scenario scenarios[] = {
      use_own,
      {destroy, use_maybe},
      add_up,
+     0,
+     false,
+     NULL},
+    {"last-of-a-limit",
+     "one of two is refused",
+     use_full,
+     {try_one, try_one},
+     one_was_given,
+     0,
+     false,
+     NULL},
+    {"free-at-a-limit",
+     "none of two is refused",
+     use_full,
+     {try_one, take_of_another},
+     both_were_given,
      0,
      false,
      NULL},
