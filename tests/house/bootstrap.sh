@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 bad=0
 tree=$scratch/tree fakes=$scratch/fakes
 mkdir -p "$tree/cmake" "$tree/build/dev" "$tree/build/asan" "$tree/build/tsan" "$fakes"
-cp "$source/cmake/bootstrap" "$tree/cmake/"
+cp -r "$source/cmake/bootstrap" "$source/cmake/bootstrap.d" "$tree/cmake/"
 export FAKES="$fakes"
 
 complain() {

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 if command -v dash >/dev/null; then
-    dash -n cmake/bootstrap
+    for script in cmake/bootstrap cmake/bootstrap.d/*.sh; do dash -n "$script"; done
 fi
 command -v shellcheck >/dev/null || { echo 'skip: no shellcheck'; exit 77; }
 grep -rlE --include='*' '^#!(/bin/sh|/usr/bin/env bash)' .ci cmake cmd bench findings tests | xargs shellcheck --severity=warning

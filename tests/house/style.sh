@@ -48,6 +48,7 @@ xargs awk -v lines_max="$lines_max" '
     END { exit bad }' <"$scratch" || bad=1
 scripts >"$scratch"
 licensed 2 <"$scratch"
+xargs wc -l <"$scratch" | awk -v most="$lines_max" '$1 > most && $2 != "total" { print $2 ": more than " most " lines"; bad = 1 } END { exit bad }' || bad=1
 if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.py' --include='*.cmake' \
     --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake findings; then
     complain 'space at the end of a line'

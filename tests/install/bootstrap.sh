@@ -7,7 +7,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 mkdir -p "$scratch/tree/cmake" "$scratch/bin"
-cp "$1/cmake/bootstrap" "$scratch/tree/cmake/bootstrap"
+cp -r "$1/cmake/bootstrap" "$1/cmake/bootstrap.d" "$scratch/tree/cmake/"
 printf '#!/bin/sh\n' >"$scratch/tree/cmake/on" # another Debian, where all pass
 chmod +x "$scratch/tree/cmake/on"
 cp "$1/CMakePresets.json" "$scratch/tree/CMakePresets.json"
@@ -24,7 +24,7 @@ stub() {
     printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1"
     chmod +x "$scratch/bin/$1"
 }
-sed -n "/^[a-z]*_packages='/,/'\$/p" "$scratch/tree/cmake/bootstrap" | tr "' |" '\n' |
+sed -n "/^[a-z]*_packages='/,/'\$/p" "$scratch/tree/cmake/bootstrap.d/packages.sh" | tr "' |" '\n' |
     sed -n 's/LLVM/19/; s/^[a-z].*[^=]$/installed &/p' >"$scratch/packages" # nothing is missing
 stub dpkg-query "exec cat $scratch/packages"
 stub apt-get 'exit 1'

@@ -7,7 +7,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/cmake" "$scratch/bin"
-cp "$1" "$scratch/cmake/bootstrap"
+cp -r "$1" "$1.d" "$scratch/cmake/"
 
 stand_in() {
     { echo '#!/bin/sh' && cat; } >"$scratch/bin/$1"
@@ -16,7 +16,7 @@ stand_in() {
 
 # All that it could name is installed, for LLVM 19.
 stand_in dpkg-query <<'S'
-tr -cs 'a-zA-Z0-9.+-' '\n' <"$SCRATCH/cmake/bootstrap" | sed 's/LLVM/19/; s/^/installed /'
+tr -cs 'a-zA-Z0-9.+-' '\n' <"$SCRATCH/cmake/bootstrap.d/packages.sh" | sed 's/LLVM/19/; s/^/installed /'
 S
 stand_in apt-cache <<'S'
 exit 1
