@@ -55,7 +55,9 @@ struct memspan_launch_pe {
     uint32_t pid;                 /**< atomic: the process that attached */
     uint32_t state;               /**< atomic: enum memspan_launch_state */
     uint32_t exchange_used_bytes; /**< atomic: end of the complete entries */
-    uint32_t reserved[13];
+    uint32_t reserved;
+    uint64_t last_digest; /**< atomic: of key and data of the last entry; 0: unknown */
+    uint32_t reserved_too[10];
 };
 
 /** An entry of an exchange area: this, the key, the data, padding to a multiple of 8. Of several

@@ -92,7 +92,20 @@ static void sync_flat(struct msp_team *team, const void *data, size_t size_bytes
     }
 }
 
-static void sync_in_rounds(struct msp_team *team)
+/* Of a vote, which not all barriers carry: the largest value so far. */
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    *most = (value > *most) ? value : *most;
+}
+
+/* A PE that is one barrier ahead may have written its next value: there are two. */
+static unsigned char *value_of(struct line *line, uint64_t number)
+{
+    return line->data + ((number & 1) * sizeof(uint64_t));
+}
+
+/* @p most NULL: no vote. */
+static void sync_in_rounds(struct msp_team *team, uint64_t *most)
 {
     uint64_t number    = ++team->sync_count;
     struct flags *mine = flags_of(team, team->pe);
@@ -100,27 +113,62 @@ static void sync_in_rounds(struct msp_team *team)
     int distance;
 
     for (distance = 1; distance < team->size; distance *= 2, round++) {
-        int pe = (team->pe + distance) % team->size;
+        int pe            = (team->pe + distance) % team->size;
+        struct line *next = &flags_of(team, pe)->round[round];
 
-        store(&flags_of(team, pe)->round[round], number);
+        if (most != NULL) {
+            memcpy(value_of(next, number), most, sizeof *most);
+        }
+        store(next, number);
         msp_doorbell_notify(msp_team_local_index(team, pe));
         MSP_WAIT(load(&mine->round[round]) >= number);
+        if (most != NULL) {
+            uint64_t value;
+
+            memcpy(&value, value_of(&mine->round[round], number), sizeof value);
+            raise_to(most, value);
+        }
     }
 }
 
-static void sync_at_counter(struct msp_team *team)
+/* One word beside the counter holds the largest vote of a barrier; between two it is 0. */
+static uint64_t *votes_of(struct flags *first)
+{
+    return (uint64_t *)(void *)first->arrived.data;
+}
+
+static void vote_at(uint64_t *votes, uint64_t mine)
+{
+    uint64_t most = __atomic_load_n(votes, __ATOMIC_RELAXED);
+
+    while ((mine > most) && !__atomic_compare_exchange_n(votes, &most, mine, true, __ATOMIC_RELAXED,
+                                                         __ATOMIC_RELAXED)) {
+    }
+}
+
+static void sync_at_counter(struct msp_team *team, uint64_t *most)
 {
     uint64_t number     = ++team->sync_count;
     struct flags *first = flags_of(team, 0);
     uint64_t before;
 
+    if (most != NULL) {
+        vote_at(votes_of(first), *most);
+    }
     before = atomic_fetch_add_explicit(&first->arrived.number, 1, memory_order_acq_rel);
     if (before + 1 == (uint64_t)team->size) {
         atomic_store_explicit(&first->arrived.number, 0, memory_order_relaxed);
+        if (most != NULL) {
+            raise_to(most, __atomic_exchange_n(votes_of(first), 0, __ATOMIC_RELAXED));
+            memcpy(first->released.data, most, sizeof *most);
+        }
         store(&first->released, number);
         notify_all(team);
     } else {
         MSP_WAIT(load(&first->released) >= number);
+        if (most != NULL) {
+            memcpy(most, first->released.data, sizeof *most);
+        }
     }
 }
 
@@ -223,10 +271,10 @@ void msp_collective_sync(struct msp_team *team)
         sync_flat(team, NULL, 0);
         break;
     case MSP_BARRIER_ROUNDS:
-        sync_in_rounds(team);
+        sync_in_rounds(team, NULL);
         break;
     case MSP_BARRIER_COUNTER:
-        sync_at_counter(team);
+        sync_at_counter(team, NULL);
         break;
     case MSP_BARRIER_MESSAGES:
         msp_exchange_barrier(team, NULL);
@@ -319,21 +367,32 @@ const void *msp_sync_read(const struct msp_team *team, int pe, void *buffer, siz
     return buffer;
 }
 
+/* Many members do not read each other's values: the first touch of each one's memory is a page
+ * fault, as many as the square of their number. */
 uint64_t msp_sync_max(struct msp_team *team, uint64_t mine)
 {
     uint64_t most = mine;
     int pe;
 
-    if (team->barrier == MSP_BARRIER_MESSAGES) {
+    switch (team->barrier) {
+    case MSP_BARRIER_MESSAGES:
         msp_exchange_barrier(team, &most);
         return most;
+    case MSP_BARRIER_ROUNDS:
+        sync_in_rounds(team, &most);
+        return most;
+    case MSP_BARRIER_COUNTER:
+        sync_at_counter(team, &most);
+        return most;
+    default:
+        break;
     }
     msp_sync_distribute(team, &mine, sizeof mine);
     for (pe = 0; pe < team->size; pe++) {
         uint64_t theirs;
 
         memcpy(&theirs, msp_sync_distributed(team, pe), sizeof theirs);
-        most = (theirs > most) ? theirs : most;
+        raise_to(&most, theirs);
     }
     return most;
 }

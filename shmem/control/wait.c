@@ -32,6 +32,7 @@ enum {
     YIELDS_SHARED    = 4,
     ARRIVALS_MAX     = 4,   /* counted: a network serves other PEs unseen, for some milliseconds */
     DEADLOCKS_MAX    = 8,   /* in a row, before it is one */
+    PES_A_MS         = 4,   /* sleepers of a processor that poll by themselves in each ms */
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
     POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
@@ -50,6 +51,7 @@ static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
 static atomic_bool is_oversubscribed;
 static bool is_alone;          /* no other PE on this host: flags change by the network */
 static atomic_uint thread_max; /* of this PE's that can wait at once with a processor each */
+static atomic_uint least_ms;   /* of a sleep for a flag of the library */
 static atomic_uint waiters;    /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
 
 /* Observations of this PE's threads. Hints: a lost update does no harm. */
@@ -64,6 +66,8 @@ void msp_wait_count_machine(int pes)
 
     atomic_store(&is_oversubscribed, are_fewer);
     atomic_store(&thread_max, are_fewer ? 1 : (processors / (unsigned)pes));
+    /* The sleepers' own polls take a fixed share of the processors, however many there are. */
+    atomic_store(&least_ms, (unsigned)pes / (PES_A_MS * ((processors > 0) ? processors : 1)));
 }
 
 void msp_wait_init(void)
@@ -161,6 +165,19 @@ static void announce(struct msp_waiter *waiter)
     }
 }
 
+/* Their words are a page each: to be asked last, and seldom. */
+static bool is_any_device_open(void)
+{
+    int i;
+
+    for (i = 0; i < msp_job.local_count; i++) {
+        if (msp_device_is_open(i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* All PEs of the job sleep, and one of them is finalizing while this one is not: no PE is left to
  * wake another. It counts when seen several times in a row. Other threads of a PE, and the service
  * of device memory, may still change something. */
@@ -176,11 +193,11 @@ static void look_for_a_deadlock(struct msp_waiter *waiter)
         struct msp_doorbell *doorbell = &msp_doorbells.by_index[i];
 
         all_sleep =
-            (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0) &&
-            !msp_device_is_open(i);
+            (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
         ending = (atomic_load(&doorbell->is_finalizing) != 0) ? i : ending;
     }
-    waiter->deadlocks = (all_sleep && (ending >= 0)) ? (waiter->deadlocks + 1) : 0;
+    all_sleep         = all_sleep && (ending >= 0) && !is_any_device_open();
+    waiter->deadlocks = all_sleep ? (waiter->deadlocks + 1) : 0;
     if (waiter->deadlocks >= DEADLOCKS_MAX) {
         char call[64];
 
@@ -207,11 +224,14 @@ static void look_for_failed_peers(void)
  * looked at more. */
 static unsigned back_off_ms(const struct msp_waiter *waiter)
 {
-    unsigned ms = waiter->slept_ms / ((waiter->address == NULL) ? 4 : 16);
+    unsigned ms    = waiter->slept_ms / ((waiter->address == NULL) ? 4 : 16);
+    unsigned least = atomic_load_explicit(&least_ms, memory_order_relaxed);
 
-    if (waiter->is_unnotified || !msp_doorbells.is_ordered || (ms < MSP_WAIT_BACK_OFF_MS)) {
+    if (waiter->is_unnotified || !msp_doorbells.is_ordered) {
         return MSP_WAIT_BACK_OFF_MS;
     }
+    ms = ((waiter->address == NULL) && (ms < least)) ? least : ms;
+    ms = (ms < MSP_WAIT_BACK_OFF_MS) ? MSP_WAIT_BACK_OFF_MS : ms;
     return (ms > WATCH_MS) ? WATCH_MS : ms;
 }
 

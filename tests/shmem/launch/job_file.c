@@ -84,6 +84,36 @@ Test(job_file, the_last_of_several_counts)
     cr_assert(size == 6 && memcmp(data, "second", 6) == 0);
 }
 
+/* A reader takes what is equal from its own area: never anything else. */
+Test(job_file, equal_and_different_values_are_got)
+{
+    int fd                    = make_file(2, 4096);
+    struct msp_job_file first = open_job_file(fd, 0);
+    struct msp_job_file other = first; /* the same mapping, as the other PE */
+    char data[8];
+    size_t size = sizeof(data);
+
+    other.pe = 1;
+    cr_assert(msp_job_file_put(&first, "k", "equal", 5) == MEMSPAN_OK);
+    cr_assert(msp_job_file_put(&other, "k", "equal", 5) == MEMSPAN_OK);
+    cr_assert(msp_job_file_get(&first, 1, "k", data, &size) == MEMSPAN_OK && size == 5 &&
+              memcmp(data, "equal", 5) == 0);
+    size = sizeof(data);
+    cr_assert(msp_job_file_get(&first, 1, "j", data, &size) == MEMSPAN_ERR_NOT_FOUND);
+    cr_assert(msp_job_file_put(&first, "j", "mine", 4) == MEMSPAN_OK);
+    cr_assert(msp_job_file_get(&first, 1, "j", data, &size) == MEMSPAN_ERR_NOT_FOUND);
+    cr_assert(msp_job_file_put(&other, "j", "its", 3) == MEMSPAN_OK);
+    size = sizeof(data);
+    cr_assert(msp_job_file_get(&first, 1, "j", data, &size) == MEMSPAN_OK && size == 3 &&
+              memcmp(data, "its", 3) == 0);
+    cr_assert(msp_job_file_put(&first, "j", "its", 3) == MEMSPAN_OK);
+    cr_assert(msp_job_file_put(&first, "k", "mine", 4) == MEMSPAN_OK);
+    size = sizeof(data);
+    cr_assert(msp_job_file_get(&first, 1, "k", data, &size) == MEMSPAN_OK && size == 5 &&
+              memcmp(data, "equal", 5) == 0);
+    msp_job_file_close(&first);
+}
+
 Test(job_file, what_is_not_there_is_said)
 {
     struct msp_job_file file = open_job_file(make_file(2, 4096), 0);
