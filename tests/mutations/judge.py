@@ -203,9 +203,8 @@ class Judge:
                           if set(test.labels) & set(QUICK) and shutil.which(test.command[0])}
         # One that does not pass in the unchanged tree says nothing.
         unknown = [test for name, test in self.tests.items() if self.reached.get(name, [0, "failed"])[1] == "failed"]
-        for maker in self.makers.values():
-            if any(test.needs for test in unknown):
-                maker.run()
+        for fixture in {fixture for test in unknown for fixture in test.needs}:
+            self.makers[fixture].run()
         for test, (result, seconds) in tree.side_by_side(tree.Test.run, unknown):
             if result != "passed":
                 print(f"not used: {test.name}, which is {result} in the unchanged tree")

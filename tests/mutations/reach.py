@@ -88,8 +88,8 @@ def main():
     tree.build("coverage", "-k0") # Clang does not link GCC's counters: its programs are not built
     tests, makers = tree.tests("coverage")
     reach, results = Reach(), {}
-    for test in makers.values():
-        test.run()
+    for fixture in {fixture for test in tests.values() for fixture in test.needs}:
+        makers[fixture].run()
 
     with tempfile.TemporaryDirectory() as scratch:
         def run(test):
