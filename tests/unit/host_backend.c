@@ -423,7 +423,11 @@ Test(host_backend, parts)
     memspan_part_t large[]     = {{here, page}, {here, 4 * page}};
     memspan_part_t broken[]    = {{here, page + 1}, {here, 3 * page - 1}};
     memspan_part_t elsewhere[] = {{here, page}, {901, 3 * page}};
+    static memspan_part_t many[32766];
 
+    for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+        many[i] = whole[0];
+    }
     cr_assert_eq(divide(whole, 2), MEMSPAN_OK, "%s", memspan_error_text());
     cr_assert_eq(divide(tail, 2), MEMSPAN_OK, "%s", memspan_error_text());
     cr_assert_eq(divide(little, 2), MEMSPAN_ERR_INVALID);
@@ -431,6 +435,8 @@ Test(host_backend, parts)
     cr_assert_eq(divide(broken, 2), MEMSPAN_ERR_INVALID);
     cr_assert_eq(divide(elsewhere, 2), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(divide(NULL, 2), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(divide(many, 32765), MEMSPAN_ERR_INVALID, "no more than can be, but larger");
+    cr_assert_eq(divide(many, 32766), MEMSPAN_ERR_LIMIT);
     cr_assert_eq(divide(whole, 0), MEMSPAN_ERR_INVALID);
 }
 
