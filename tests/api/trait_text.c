@@ -17,12 +17,13 @@ static size_t parse(const char *text, memspan_trait_t *traits)
     return count;
 }
 
-static void refused(const char *text, const char *word)
+static void refused(const char *text, const char *words)
 {
     memspan_trait_t traits[ROOM];
     size_t count = 999;
 
-    REFUSED(memspan_trait_parse(text, traits, ROOM, &count), MEMSPAN_ERR_INVALID, word);
+    REFUSED(memspan_trait_parse(text, traits, ROOM, &count), MEMSPAN_ERR_INVALID, "");
+    cr_expect_str_eq(memspan_error_text(), words);
     cr_expect_eq(count, 999, "\"%s\": outputs are written on success only", text);
 }
 
@@ -90,25 +91,40 @@ Test(trait_text, every_word_of_every_key)
 
 Test(trait_text, refused_by_name)
 {
-    refused("pined=true", "pined");
-    refused("pined=true", "pinned");
-    refused("alignment=64,memory_acess=managed", "memory_access");
-    refused("memory_access=manged", "managed");
-    refused("memory_access=none", "it can be managed or coherent");
-    refused("pinned", "pinned");
-    refused("=true", "");
-    refused("pinned=", "pinned");
-    refused("alignment=4x", "it can be a power of two");
-    refused("alignment=-4", "-4");
-    refused("pool_size=99999999999999999999", "pool_size");
-    refused("pool_size=99999999t", "it can be any number of bytes above 0");
-    refused("fb_data=other", "it can be the handle of an allocator");
-    refused("preferred_location=first", "it can be a device number, or -1 for the host");
-    refused("pinned=true,,alignment=64", "");
-    refused("pinned=true,", "");
-    refused(",", "");
-    refused("pinned=true;alignment=64", "");
-    refused("pinned==true", "");
+    static const char *const cases[][2] = {
+        {"pined=true", "there is no trait called \"pined\"; perhaps pinned?"},
+        {"alignment=64,memory_acess=managed",
+         "there is no trait called \"memory_acess\"; perhaps memory_access?"},
+        {"memory_access=manged",
+         "there is no value of trait memory_access \"manged\"; it can be managed or coherent"},
+        {"memory_access=none",
+         "there is no value of trait memory_access \"none\"; it can be managed or coherent"},
+        {"sync_hint=1", "there is no value of trait sync_hint \"1\"; it can be contended, "
+                        "uncontended, serialized or private"},
+        {"pinned=", "there is no value of trait pinned \"\"; it can be true or false"},
+        {"pinned==true", "there is no value of trait pinned \"=true\"; it can be true or false"},
+        {"pinned=true;alignment=64",
+         "there is no value of trait pinned \"true;alignment=64\"; it can be true or false"},
+        {"=true", "there is no trait called \"\"; memspan_allocator_create(3) lists them"},
+        {"pinned",
+         "\"pinned\" is not of the form TRAIT=VALUE; e.g. memory_access=managed,alignment=64"},
+        {"pinned=true,,alignment=64",
+         "\"\" is not of the form TRAIT=VALUE; e.g. memory_access=managed,alignment=64"},
+        {"pinned=true,", "no trait after the last comma"},
+        {"alignment=-4", "trait alignment: \"-4\" is no size; it can be a power of two"},
+        {"pool_size=99999999t",
+         "trait pool_size: \"99999999t\" is no size; it can be any number of bytes above 0"},
+        {"pool_size=99999999999999999999", "trait pool_size: \"99999999999999999999\" is no size; "
+                                           "it can be any number of bytes above 0"},
+        {"fb_data=other",
+         "trait fb_data: \"other\" is no size; it can be the handle of an allocator"},
+        {"preferred_location=first", "trait preferred_location: \"first\" is no device; it can be "
+                                     "a device number, or -1 for the host"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        refused(cases[i][0], cases[i][1]);
+    }
 }
 
 Test(trait_text, null_and_too_many)

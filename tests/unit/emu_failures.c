@@ -16,15 +16,15 @@
 
 static int fail_at; /* which call fails; 0: none */
 static int calls;
-static bool failed;
+static const char *failed;      /* its name */
 static struct sigaction before; /* who had SIGSEGV */
 
-static bool fails_now(void)
+static bool fails_now(const char *name)
 {
     if ((fail_at == 0) || (++calls != fail_at)) {
         return false;
     }
-    failed = true;
+    failed = name;
     errno  = ENOMEM;
     return true;
 }
@@ -34,7 +34,7 @@ static bool fails_now(void)
     type __wrap_##name parameters;                                                                 \
     type __wrap_##name parameters                                                                  \
     {                                                                                              \
-        return fails_now() ? (failure) : __real_##name arguments;                                  \
+        return fails_now(#name) ? (failure) : __real_##name arguments;                             \
     }
 
 WRAP(void *, MAP_FAILED, mmap, (void *at, size_t size, int access, int flags, int file, off_t from),
@@ -54,7 +54,7 @@ int __real_clone(int (*run)(void *), void *stack, int flags, void *argument, ...
 int __wrap_clone(int (*run)(void *), void *stack, int flags, void *argument, ...);
 int __wrap_clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
-    return fails_now() ? -1 : __real_clone(run, stack, flags, argument);
+    return fails_now("clone") ? -1 : __real_clone(run, stack, flags, argument);
 }
 
 /* Only the handler's installation: a failure there has no remedy. */
@@ -64,7 +64,7 @@ int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *
 {
     bool installs = (new != NULL) && (new->sa_sigaction != before.sa_sigaction);
 
-    return (installs && fails_now()) ? -1 : __real_sigaction(number, new, old);
+    return (installs && fails_now("sigaction")) ? -1 : __real_sigaction(number, new, old);
 }
 
 /* A failure is one of ours, with words. */
@@ -73,9 +73,15 @@ static bool is_done(memspan_status_t status, const char *what)
     if (status == MEMSPAN_OK) {
         return true;
     }
-    cr_assert(failed, "%s failed by itself: %s", what, memspan_error_text());
+    cr_assert(failed != NULL, "%s failed by itself: %s", what, memspan_error_text());
     cr_assert_eq(memspan_error_last()->status, status, "%s", what);
     cr_assert(memspan_error_last()->message[0] != '\0', "%s", what);
+    if (memspan_error_last()->call[0] != '\0') {
+        cr_assert_str_eq(memspan_error_last()->call, failed);
+        cr_assert_eq(memspan_error_last()->native_code,
+                     (strcmp(failed, "calloc") == 0) ? 0 : ENOMEM, "%s: %s", what,
+                     memspan_error_text());
+    }
     memspan_error_clear();
     return false;
 }
@@ -171,7 +177,7 @@ Test(emu_failures, nothing_stays_behind)
     for (int n = 1;; n++) {
         fail_at = n;
         calls   = 0;
-        failed  = false;
+        failed  = NULL;
         use_devices();
         fail_at = 0;
         cr_assert_eq(count_entries("/proc/self/fd"), files, "call %d", n);
@@ -179,7 +185,7 @@ Test(emu_failures, nothing_stays_behind)
         cr_assert_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1, "call %d: a device is left", n);
         cr_assert_eq(sigaction(SIGSEGV, NULL, &now), 0);
         cr_assert_eq(now.sa_sigaction, before.sa_sigaction, "call %d: the handler is left", n);
-        if (!failed) {
+        if (failed == NULL) {
             cr_assert_gt(n, 40, "only %d calls", n);
             break;
         }

@@ -4,6 +4,7 @@
 #include "core/omp/openmp.h"
 #include <criterion/criterion.h>
 #include <memspan/status.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct msp_omp_request parse(const char *text)
@@ -15,23 +16,44 @@ static struct msp_omp_request parse(const char *text)
     return request;
 }
 
-Test(omp_environment, allocators_by_name)
+/* The numbers of the compilers' headers. The space is asked for with a trait: a bare one is its
+ * predefined allocator. omp_default_mem_space is 0 in some headers and 99 in others. */
+Test(omp_environment, names)
 {
-    cr_expect_eq(parse("omp_default_mem_alloc").allocator, 1);
-    cr_expect_eq(parse("omp_thread_mem_alloc").allocator, 8);
-    cr_expect_eq(parse(" OMP_HIGH_BW_MEM_ALLOC\t").allocator, 4);
-    cr_expect_eq(parse("llvm_omp_target_device_mem_alloc").allocator, 102);
-    cr_expect_eq(parse("omp_target_shared_mem_alloc").allocator, 101);
-    cr_expect_eq(parse("ompx_gnu_pinned_mem_alloc").allocator, 200);
-}
+    static const struct {
+        const char *name;
+        uintptr_t allocator;
+        uintptr_t space; /* 0: there is none */
+    } cases[] = {{"omp_default", 1, 99},
+                 {"omp_large_cap", 2, 1},
+                 {"omp_const", 3, 2},
+                 {"omp_high_bw", 4, 3},
+                 {"omp_low_lat", 5, 4},
+                 {"omp_cgroup", 6, 0},
+                 {"omp_pteam", 7, 0},
+                 {"omp_thread", 8, 0},
+                 {"llvm_omp_target_host", 100, 100},
+                 {"llvm_omp_target_shared", 101, 101},
+                 {"llvm_omp_target_device", 102, 102},
+                 {"omp_target_host", 100, 100},
+                 {"omp_target_shared", 101, 101},
+                 {"omp_target_device", 102, 102},
+                 {"ompx_gnu_pinned", 200, 0},
+                 {"ompx_pinned", 200, 0},
+                 {"ompx_gnu_managed", 201, 200}};
+    char text[100];
 
-Test(omp_environment, a_bare_space_is_its_predefined_allocator)
-{
-    cr_expect_eq(parse("omp_default_mem_space").allocator, 1);
-    cr_expect_eq(parse("omp_large_cap_mem_space").allocator, 2);
-    cr_expect_eq(parse("omp_low_lat_mem_space").allocator, 5);
-    cr_expect_eq(parse("llvm_omp_target_host_mem_space").allocator, 100);
-    cr_expect_eq(parse("ompx_gnu_managed_mem_space").allocator, 201);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(text, sizeof(text), "%s_mem_alloc", cases[i].name);
+        cr_expect_eq(parse(text).allocator, cases[i].allocator, "%s", text);
+        if (cases[i].space != 0) {
+            snprintf(text, sizeof(text), "%s_mem_space:pinned=true", cases[i].name);
+            cr_expect_eq(parse(text).space, cases[i].space, "%s", text);
+            text[strlen(text) - strlen(":pinned=true")] = '\0';
+            cr_expect_eq(parse(text).allocator, cases[i].allocator, "%s", text);
+        }
+    }
+    cr_expect_eq(parse(" OMP_HIGH_BW_MEM_ALLOC\t").allocator, 4);
 }
 
 Test(omp_environment, a_space_with_traits)

@@ -87,11 +87,21 @@ static void expect_reach(void *state, int home, memspan_kind_t kind, int from,
                          memspan_access_t access, memspan_coherence_t coherence)
 {
     memspan_reach_t reach = table->reach(state, home, kind, from);
+    char text[160];
 
     cr_expect_eq(reach.access, access, "%s memory of %d from %d is reached by \"%s\"",
                  memspan_kind_name(kind), home, from, memspan_access_name(reach.access));
     cr_expect_eq(reach.coherence, coherence, "%s memory of %d from %d: \"%s\"",
                  memspan_kind_name(kind), home, from, memspan_coherence_name(reach.coherence));
+    if (access != MEMSPAN_ACCESS_NONE) {
+        table->reach_source(state, home, kind, from, text, sizeof(text));
+        cr_expect_str_eq(text, (from == home) ? "its own"
+                               : (kind == MEMSPAN_KIND_COHERENT)
+                                   ? "probe: its memory was seen to be this process's own"
+                               : (kind == MEMSPAN_KIND_DEVICE)
+                                   ? "omp_target_memcpy; OpenMP tells no more"
+                                   : "what the calls of OpenMP promise");
+    }
 }
 
 Test(off, no_devices)

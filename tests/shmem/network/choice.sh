@@ -26,6 +26,8 @@ taken() {
     *) security="any process that reaches a port of a PE can change the job's memory" ;;
     esac
     echo "$said" | grep -q "^    $security.*; nothing is encrypted" || { echo "$*: no \"$security\": $said"; bad=1; }
+    words='partition 1 \(default: it is partition 1\): [0-9]+ bytes at 0x[0-9a-f]+, asked for [A-Z]+ [A-Z]+, given [A-Z]+ \('
+    echo "$said" | grep -qE "^$words" || { echo "$*: no \"$words\": $said"; bad=1; }
     found=$(echo "$said" | grep -c 'this network is trusted')
     [ "$found" -eq "$count" ] || { echo "$*: $found warnings: $said"; bad=1; }
 }
