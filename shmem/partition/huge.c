@@ -33,6 +33,7 @@ enum {
     FULL_AT_ONCE      = 4,       /* full ranges that become huge in one call */
     REFUSALS_MAX      = 16,      /* of a block's; then it is left alone */
     SHARE             = 32,      /* of the time since the first block that full ranges may take */
+    CREDIT_TURNS      = 16,      /* barriers until full ranges are tried again */
     BARRIERS_MAX      = 1 << 20, /* without a full range among them; then no more are looked at */
 };
 
@@ -65,13 +66,14 @@ atomic_bool msp_huge_is_on;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that follows */
 static struct block *blocks;
-static bool may_touch;       /* before the program does */
-static bool has_worked;      /* in this process */
-static int refused_with;     /* errno with which the kernel refuses all; 0: it does not */
-static int64_t first_ns;     /* the first block; 0: none yet */
-static unsigned barriers;    /* since the last block or full range */
-static unsigned look_at;     /* that one */
-static bool full_waits;      /* for credit, in some block */
+static bool may_touch;   /* before the program does */
+static bool has_worked;  /* in this process */
+static int refused_with; /* errno with which the kernel refuses all; 0: it does not */
+static int64_t first_ns; /* the first block; 0: none yet */
+static atomic_uint
+    barriers;               /* since the last block or full range, roughly: threads may share one */
+static atomic_uint next_at; /* the next one that does anything */
+static unsigned look_at;    /* the next one that looks */
 static size_t proven_ranges; /* seen touched in full, less those made huge unseen for that */
 static int64_t full_ns;      /* spent on full ranges */
 static unsigned char *states[MSP_SEGMENT_MAX]; /* NULL: no block yet */
@@ -232,42 +234,46 @@ static bool collapse_full(struct block *b)
 /* Lock held. */
 static void look_again(void)
 {
-    barriers = 0;
-    look_at  = 1;
+    look_at = 1;
+    atomic_store_explicit(&next_at, 1, memory_order_relaxed);
+    atomic_store_explicit(&barriers, 0, memory_order_relaxed);
     atomic_store_explicit(&msp_huge_is_on, (blocks != NULL) && (refused_with == 0),
                           memory_order_relaxed);
 }
 
-/* At the first barriers, then ever more rarely; full ranges wait for credit alone. */
-static void work(void)
+/* The first barriers look, then ever fewer. Full ranges wait for credit alone. */
+static void work(unsigned now)
 {
-    bool is_due = (++barriers >= look_at);
+    bool is_due = (now >= look_at);
     bool found  = false;
+    bool waits  = false;
     struct block *b;
 
-    if (is_due) {
-        look_at = barriers + 1 + barriers / 4;
-    } else if (!full_waits || !has_credit()) {
-        return;
-    }
-    full_waits = false;
+    look_at = is_due ? now + 1 + now / 4 : look_at;
     for (b = blocks; b != NULL; b = b->next) {
         if (!is_over(b)) {
             found |= is_due && look(b);
-            full_waits |= collapse_full(b);
+            waits |= collapse_full(b);
         }
     }
+    atomic_store_explicit(&next_at,
+                          (waits && (now + CREDIT_TURNS < look_at)) ? now + CREDIT_TURNS : look_at,
+                          memory_order_relaxed);
     if (found) {
         look_again();
-    } else if ((refused_with != 0) || (!full_waits && (barriers > BARRIERS_MAX))) {
+    } else if ((refused_with != 0) || (!waits && (now > BARRIERS_MAX))) {
         atomic_store_explicit(&msp_huge_is_on, false, memory_order_relaxed);
     }
 }
 
 void msp_huge_look(void)
 {
-    if (pthread_mutex_trylock(&lock) == 0) {
-        work();
+    unsigned now = atomic_load_explicit(&barriers, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&barriers, now, memory_order_relaxed);
+    if ((now >= atomic_load_explicit(&next_at, memory_order_relaxed)) &&
+        (pthread_mutex_trylock(&lock) == 0)) {
+        work(now);
         pthread_mutex_unlock(&lock);
     }
 }
