@@ -21,7 +21,7 @@ TREE = WORK / "tree"
 # Rules about the text of the tree would notice a change by its form.
 NO_TESTS = re.compile(r"^(house|slow|tree|bench|packages)$")
 PROCESSORS = os.cpu_count() or 1
-children = set() # the tests under way
+children = set() # builds and tests under way
 
 
 def copy():
@@ -57,8 +57,12 @@ def build(name, *targets):
     """Whether it can be built; what the build said is in WORK/NAME.log. A changed library is linked
     again, not all that links it."""
     with open(WORK / f"{name}.log", "w", encoding="utf-8") as log:
-        return subprocess.run(["ninja", "-C", TREE / "build" / name, *targets], stdout=log, env=environment(),
-                              stderr=log, stdin=subprocess.DEVNULL, check=False).returncode == 0
+        child = subprocess.Popen(["ninja", "-C", TREE / "build" / name, *targets], stdout=log, stderr=log,
+                                 env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
+        children.add(child)
+        code = child.wait()
+        children.discard(child)
+        return code == 0
 
 
 def configure(name, *settings):
