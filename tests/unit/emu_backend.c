@@ -644,3 +644,33 @@ Test(emu, open_that_fails_leaves_nothing)
     cr_assert_eq(count_entries("/proc/self/fd"), files);
     cr_assert_eq(count_devices(), 0);
 }
+
+/* The least and the most that devices may have. */
+Test(emu, limits_of_memory)
+{
+    static const struct {
+        const char *devices;
+        const char *memory;
+        const char *refused; /* NULL: it opens */
+    } cases[] = {{"emu:1", "65535", "1 devices of 65535 bytes"},
+                 {"emu:1", "65536", NULL},
+                 {"emu:2", "65537", NULL},
+                 {"emu:1", "4398046511105", "1 devices of 4398046511105 bytes"},
+                 {"emu:2", "2199023255553", "2 devices of 2199023255553 bytes"}};
+    char said[200];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        void *state = open_emu(cases[i].devices, cases[i].memory, "all");
+
+        cr_assert_eq(state == NULL, cases[i].refused != NULL, "%s", memspan_error_text());
+        if (state != NULL) {
+            emu->close(state);
+            continue;
+        }
+        snprintf(said, sizeof(said), "%s: a device has 64 KiB or more, and all have 4 TiB or less",
+                 cases[i].refused);
+        cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_CONFIG);
+        cr_expect_str_eq(memspan_error_last()->message, said);
+        cr_expect_str_eq(memspan_error_last()->hint, "MEMSPAN_EMU_MEMORY=1g is the default");
+    }
+}

@@ -367,16 +367,20 @@ Test(boundaries, partitions_end_with_their_allocator)
 
 Test(boundaries, partitioner_arguments)
 {
-    omp_mempartitioner_t p = 5;
+    const int lifetimes[]           = {0, 4, omp_static_mempartition, omp_static_mempartition};
+    static const char *const said[] = {"omp_init_mempartitioner: lifetime has no such value",
+                                       "omp_init_mempartitioner: lifetime has no such value",
+                                       "omp_init_mempartitioner: compute_proc is NULL",
+                                       "omp_init_mempartitioner: partitioner is NULL"};
+    omp_mempartitioner_t p          = 5;
 
     pretend(NULL, NULL);
-    omp_init_mempartitioner(&p, 0, compute, NULL);
-    cr_expect_eq(p, 0);
-    omp_init_mempartitioner(&p, 4, compute, NULL);
-    cr_expect_eq(p, 0);
-    omp_init_mempartitioner(&p, omp_static_mempartition, NULL, NULL);
-    cr_expect_eq(p, 0);
-    omp_init_mempartitioner(NULL, omp_static_mempartition, compute, NULL);
+    for (int i = 0; i < 4; i++) {
+        p = 5;
+        omp_init_mempartitioner((i < 3) ? &p : NULL, lifetimes[i], (i != 2) ? compute : NULL, NULL);
+        cr_expect_eq(p, (i < 3) ? 0 : 5);
+        cr_expect_str_eq(memspan_error_text(), said[i]);
+    }
     cr_expect_eq(partitioned(0), omp_null_allocator);
     cr_expect_eq(partitioned(12345), omp_null_allocator);
     omp_destroy_mempartitioner(&p);
