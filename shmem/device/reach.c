@@ -279,9 +279,11 @@ void msp_device_reach_segment(const struct msp_device_reach *reach, unsigned num
     };
     entry->reach_own    = reaches_own(reach, segment, &has_atomics);
     entry->reach_others = reaches_others(reach, segment);
-    entry->direct       = !segment->host_touches ? MSP_DEVICE_DIRECT_COPIES
-                          : has_atomics          ? MSP_DEVICE_DIRECT_ALL
-                                                 : MSP_DEVICE_DIRECT_STORES;
+    if (!segment->host_touches && !segment->host_updates) {
+        entry->direct = MSP_DEVICE_DIRECT_COPIES;
+    } else {
+        entry->direct = has_atomics ? MSP_DEVICE_DIRECT_ALL : MSP_DEVICE_DIRECT_STORES;
+    }
 }
 
 /* By the driver's own sharing, on the device where the memory is. */

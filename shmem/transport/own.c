@@ -16,7 +16,7 @@ uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_re
     uint64_t here = 0;
     uint64_t old;
 
-    if (msp_rma_host_touches(word)) {
+    if (msp_rma_host_touches(word) || msp_segment_of(word)->host_updates) {
         msp_own_order();
         old = msp_atomic_apply(request->operation, word, request->size_bytes, request->value,
                                request->condition);

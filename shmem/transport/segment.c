@@ -9,6 +9,7 @@
 #include "shmem/control/agree.h"
 #include "shmem/transport/transport.h"
 #include <errno.h>
+#include <memspan/allocator.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -402,6 +403,7 @@ memspan_status_t msp_segment_create(struct msp_team *team, const char *name, siz
 memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t size_bytes,
                                    bool host_touches, int *index_p)
 {
+    memspan_reach_t host = {.access = MEMSPAN_ACCESS_NONE};
     memspan_status_t status;
     unsigned index;
 
@@ -409,12 +411,18 @@ memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t siz
     if (status != MEMSPAN_OK) {
         return status;
     }
-    msp_segments[index] = (struct msp_segment){.base         = base,
-                                               .size_bytes   = size_bytes,
-                                               .stride_bytes = size_bytes,
-                                               .partition    = -1,
-                                               .host_touches = host_touches,
-                                               .fd           = -1};
+    if (!host_touches) {
+        (void)memspan_pointer_reach(base, MEMSPAN_HOST, &host);
+    }
+    msp_segments[index] =
+        (struct msp_segment){.base         = base,
+                             .size_bytes   = size_bytes,
+                             .stride_bytes = size_bytes,
+                             .partition    = -1,
+                             .host_touches = host_touches,
+                             .host_updates = (host.access >= MEMSPAN_ACCESS_FAULT) &&
+                                             (host.coherence == MEMSPAN_COHERENCE_ATOMIC),
+                             .fd = -1};
     atomic_store_explicit(&adopted[index].base, (uintptr_t)base, memory_order_relaxed);
     atomic_store_explicit(&adopted[index].size_bytes, size_bytes, memory_order_release);
     if ((int)index >= atomic_load(&adopted_top)) {

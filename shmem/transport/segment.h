@@ -37,6 +37,8 @@ struct msp_segment {
     size_t stride_bytes;
     int partition;     /* its number; -1: none */
     bool host_touches; /* the host may load and store its own copy */
+    bool host_updates; /* ... may not, but its atomic instructions work there: a device's memory
+                          that is the host's */
     int team_start;    /* PEs that have it, by the world's numbers or by places of a table: */
     int team_stride;   /* team_size of them, team_stride apart; team_size 0: all of the job */
     int team_size;
