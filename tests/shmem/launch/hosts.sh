@@ -39,5 +39,8 @@ timeout 60 "$oshrun" --hostfile file --wdir / -x WORD=said sh -c 'echo "$(hostna
 host-b said /' ] || fail 'other words'
 timeout 60 "$oshrun" --hostfile file --timeout 1 sleep 50 >out 2>&1
 [ $? -eq 124 ] || fail 'no time limit'
-timeout 60 "$oshrun" --hostfile file sh -c 'exit 5' >out 2>&1
+# PRRTE 5.0 takes a PE that ends while others start for a failed start, in a third of the runs: 255, or it hangs.
+starts=0
+! prterun --version 2>/dev/null | grep -q 'PRRTE) [5-9]' || starts=1
+timeout 60 "$oshrun" --hostfile file sh -c "sleep $starts; exit 5" >out 2>&1
 [ $? -eq 5 ] || fail 'another status'
