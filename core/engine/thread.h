@@ -27,8 +27,8 @@ enum {
     MSP_INTERRUPT_STOP          = 1, /* keep out until it is cleared */
     MSP_INTERRUPT_WATCH         = 2, /* allocations are watched: no fast paths */
     MSP_INTERRUPT_NO_MEMBARRIER = 4, /* enter with a memory fence */
-    MSP_THREAD_SLOTS            = 64,
-    MSP_THREAD_GRANULES         = 256,
+    MSP_THREAD_SLOTS            = 256,
+    MSP_THREAD_GRANULES         = 1024,
 };
 
 struct msp_thread {

@@ -113,12 +113,12 @@ static pthread_barrier_t turns;
 static void *use_again(void *argument)
 {
     unsigned slot                   = msp_heap_slot((uintptr_t)of_both);
-    memspan_allocator_h others[256] = {0};
+    memspan_allocator_h others[600] = {0};
     int count                       = 0;
 
     cr_assert_eq(memspan_allocator_destroy(of_both), MEMSPAN_OK);
     do {
-        cr_assert_lt(count, 256);
+        cr_assert_lt(count, 600);
         cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &others[count]),
                      MEMSPAN_OK);
         of_both = others[count++];
