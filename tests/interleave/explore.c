@@ -17,7 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHANCE = 4 /* a quarter of the executions are by chance */ };
+enum {
+    CHANCE = 4,  /* a quarter of the executions are by chance */
+    HANG_S = 60, /* an execution takes milliseconds */
+};
 
 /* A decision of the current path. */
 struct node {
@@ -189,8 +192,9 @@ static bool execute(const struct scenario *scenario)
     execution->count      = 0;
     execution->has_failed = false;
     fflush(stdout);
-    child = fork();
+    child = _Fork(); /* no handlers: it stands for the process itself */
     if (child == 0) {
+        alarm(HANG_S);
         schedule_run(scenario);
     }
     if ((child < 0) || (waitpid(child, &status, 0) != child)) {
@@ -347,7 +351,8 @@ int main(int argc, char **argv)
             continue;
         }
         is_found = true;
-        if (fork() == 0) { /* one setup knows nothing of another */
+        if (fork() == 0) {
+            /* one setup knows nothing of another */
             preemptions_max =
                 (unsigned)((preemptions != 0) ? preemptions : scenarios[i].preemptions);
             scenario_set_up(i);

@@ -33,14 +33,15 @@ struct thread {
     uintptr_t object;
     const void *place;
     unsigned spins, yield_count;
-    uint64_t seen_changes;
+    uint64_t own_changes, seen_changes; /* its own; those of others that it has seen */
 };
 
 struct execution *execution;
 static const struct scenario *running;
 static struct thread threads[THREADS_MAX];
 static unsigned thread_count;
-static unsigned current; /* whose turn it is */
+static unsigned scenario_end; /* the scenario's are those from 1 to here; the library's may wait */
+static unsigned current;      /* whose turn it is */
 static uint64_t changes;
 static unsigned idle;
 static unsigned preemptions_left; /* of an execution by chance */
@@ -105,6 +106,11 @@ static unsigned decide(unsigned standard, unsigned options, bool is_mask, bool i
     return chosen;
 }
 
+static uint64_t changes_of_others(const struct thread *t)
+{
+    return changes - t->own_changes;
+}
+
 static bool can_run(const struct thread *t)
 {
     if (!t->exists || t->has_ended) {
@@ -113,7 +119,7 @@ static bool can_run(const struct thread *t)
     if (t->waits) {
         return t->has_timed_out || t->is_over(t->argument);
     }
-    return !t->yields || (changes != t->seen_changes);
+    return !t->yields || (changes_of_others(t) != t->seen_changes);
 }
 
 static unsigned mask_of_all(bool (*is)(const struct thread *))
@@ -180,6 +186,15 @@ static unsigned find_way_out(void)
     return 1u << i;
 }
 
+/* The same thread, or the next in turn: two that look again and again do not keep out a third. */
+static unsigned next_of(unsigned mask, unsigned thread)
+{
+    while (((mask >> thread) & 1) == 0) {
+        thread = (thread + 1) % THREADS_MAX;
+    }
+    return thread;
+}
+
 /* The caller's turn ends, and it waits for the next unless it goes on. */
 static void pass_turn(void)
 {
@@ -189,15 +204,18 @@ static void pass_turn(void)
     unsigned next;
 
     if (mask == 0) {
-        if (mask_of_all(is_alive) == 0) {
+        if ((mask_of_all(is_alive) & ((1u << scenario_end) - 1)) == 0) {
             sem_post(&threads[0].turn);
+            if (!threads[mine].has_ended) {
+                sem_wait(&threads[mine].turn); /* for ever: the process ends */
+            }
             return;
         }
         mask = find_way_out();
     }
     step->is_choice = 0;
     step->options   = (uint8_t)mask;
-    step->standard  = (uint8_t)(((mask >> mine) & 1) ? mine : (unsigned)__builtin_ctz(mask));
+    step->standard  = (uint8_t)next_of(mask, mine);
     next            = decide(step->standard, mask, true, ((mask >> mine) & 1) != 0);
     if (((mask >> next) & 1) == 0) {
         scenario_fail("the schedule does not fit: thread %u cannot go on at step %u", next,
@@ -236,7 +254,7 @@ bool schedule_is_spinning(void)
 {
     const struct thread *t = &threads[self];
 
-    return !t->yields && (t->spins > SPINS_SHOWN) && (changes == t->seen_changes);
+    return !t->yields && (t->spins > SPINS_SHOWN) && (changes_of_others(t) == t->seen_changes);
 }
 
 void schedule_point(enum access access, uintptr_t object, const void *place)
@@ -270,6 +288,7 @@ unsigned schedule_choose(unsigned count, const void *place)
 void schedule_progress(void)
 {
     changes++;
+    threads[self].own_changes++;
     idle                = 0;
     threads[self].spins = 0;
 }
@@ -278,8 +297,8 @@ void schedule_spin(void)
 {
     struct thread *t = &threads[self];
 
-    if (changes != t->seen_changes) {
-        t->seen_changes = changes;
+    if (changes_of_others(t) != t->seen_changes) {
+        t->seen_changes = changes_of_others(t);
         t->spins        = 0;
     } else if (++t->spins > SPINS_MAX) {
         t->spins  = 0;
@@ -291,9 +310,9 @@ void schedule_yield(const void *place)
 {
     struct thread *t = &threads[self];
 
-    t->yield_count = (changes == t->seen_changes) ? t->yield_count + 1 : 0;
-    if (changes != t->seen_changes) {
-        t->seen_changes = changes;
+    t->yield_count = (changes_of_others(t) == t->seen_changes) ? t->yield_count + 1 : 0;
+    if (changes_of_others(t) != t->seen_changes) {
+        t->seen_changes = changes_of_others(t);
         t->spins        = 0;
     }
     t->yields = (t->yield_count >= YIELDS_MAX);
@@ -383,6 +402,7 @@ void schedule_run(const struct scenario *scenario)
     for (i = 0; (i < SCENARIO_THREADS) && (scenario->threads[i] != NULL); i++) {
         schedule_create(call, (void *)&scenario->threads[i]);
     }
+    scenario_end = thread_count;
     pass_turn();
     if (scenario->check != NULL) {
         scenario->check();

@@ -330,33 +330,45 @@ static int wait_for_condition(pthread_cond_t *condition, pthread_mutex_t *mutex,
     return in_time ? 0 : ETIMEDOUT;
 }
 
+int __real_pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+int __real_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int __real_pthread_cond_signal(pthread_cond_t *);
+int __real_pthread_cond_broadcast(pthread_cond_t *);
+
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
+    if (!schedule_is_on()) {
+        return __real_pthread_cond_wait(condition, mutex);
+    }
     return wait_for_condition(condition, mutex, false, PLACE);
 }
 
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   const struct timespec *until)
 {
-    (void)until;
+    if (!schedule_is_on()) {
+        return __real_pthread_cond_timedwait(condition, mutex, until);
+    }
     return wait_for_condition(condition, mutex, true, PLACE);
 }
 
 int __wrap_pthread_cond_signal(pthread_cond_t *condition)
 {
-    if (schedule_is_on()) {
-        schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
-        wake(condition, 1);
+    if (!schedule_is_on()) {
+        return __real_pthread_cond_signal(condition);
     }
+    schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
+    wake(condition, 1);
     return 0;
 }
 
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    if (schedule_is_on()) {
-        schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
-        wake(condition, WAITERS_MAX);
+    if (!schedule_is_on()) {
+        return __real_pthread_cond_broadcast(condition);
     }
+    schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
+    wake(condition, WAITERS_MAX);
     return 0;
 }
 
@@ -427,11 +439,11 @@ int __wrap_sched_yield(void)
     return 0;
 }
 
+int __real_nanosleep(const struct timespec *, struct timespec *);
+
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left)
 {
-    (void)duration;
-    (void)left;
-    return __wrap_sched_yield();
+    return schedule_is_on() ? __wrap_sched_yield() : __real_nanosleep(duration, left);
 }
 
 int __wrap_usleep(unsigned duration_us)
@@ -446,10 +458,25 @@ int __wrap_sched_getcpu(void)
     return 0;
 }
 
+/* Each execution is the process that has set the scenario up. */
+pid_t __real_getpid(void);
+
+pid_t __wrap_getpid(void)
+{
+    static pid_t pid;
+
+    pid = (pid == 0) ? __real_getpid() : pid;
+    return pid;
+}
+
 /* Time passes by steps: an execution repeats exactly. */
+int __real_clock_gettime(clockid_t, struct timespec *);
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-    (void)clock;
-    *now = (struct timespec){.tv_sec = 1000, .tv_nsec = schedule_is_on() ? execution->count : 0};
+    if (!schedule_is_on()) {
+        return __real_clock_gettime(clock, now);
+    }
+    *now = (struct timespec){.tv_sec = 1000000, .tv_nsec = execution->count};
     return 0;
 }

@@ -9,7 +9,8 @@
 # core/symmetric: core/base and core/engine/fit.h. backends/NAME: include/, core/base, core/topology, backends/gpu
 # and itself. shmem: include/, core/base, core/topology, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
 # bench cmd/common too. A unit
-# test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz, tests/shmem/network, tests/shmem/scale and tests/programs/*_contract.c
+# test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz, tests/interleave,
+# tests/shmem/network, tests/shmem/scale and tests/programs/*_contract.c
 # (which need a compiler of their own) any of the library, tests/bench bench and
 # cmd/common, tests/cmd and tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
@@ -37,7 +38,7 @@ function room_of(path) {
     if (path ~ /^cmd\//) return "cmd"
     if (path ~ /^bench\//) return "bench"
     if (path ~ /^tests\/unit\//) return "unit"
-    if (path ~ /^tests\/(fakes|fuzz|intel|shmem\/(network|scale))\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
+    if (path ~ /^tests\/(fakes|fuzz|intel|interleave|shmem\/(network|scale))\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
     if (path ~ /^tests\/bench\//) return "tests of bench"
     if (path ~ /^tests\/(cmd|memquery)\//) return "tests of cmd"
     if (path ~ /^tests\//) return "tests"
