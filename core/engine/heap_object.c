@@ -338,16 +338,14 @@ give_next(struct msp_heap *heap, size_t size_bytes, bool *refused_p, struct msp_
     uint64_t charged = 0;
     unsigned c       = heap->class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
 
-    switch (fill_current(heap, c, bytes)) {
-    case OFFERED:
-        break;
-    case NO_CREDIT:
+    if (heap->current[c]->free_left == 0) { /* else it is charged */
         *refused_p = msp_heap_is_refused(heap, bytes, &charged);
-        if (*refused_p) {
-            msp_error_limit(bytes, heap->account->limit_bytes, charged);
-        }
+    }
+    if (*refused_p) {
+        msp_error_limit(bytes, heap->account->limit_bytes, charged);
         return NULL;
-    case NO_OBJECTS:
+    }
+    if (fill_current(heap, c, bytes) != OFFERED) {
         return NULL;
     }
     if (++heap->turns % MSP_HEAP_TURNS == 0) {
