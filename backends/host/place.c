@@ -164,7 +164,7 @@ static memspan_status_t place_interleaved(const struct host *host, const memspan
                                           const memspan_block_t *block)
 {
     size_t part  = msp_round_up(request->part_size_bytes, block->page_size_bytes);
-    size_t count = (part == 0) ? 0 : block->size_bytes / part;
+    size_t count = (part == 0) ? 0 : (block->size_bytes + part - 1) / part;
     char *at     = block->address;
     size_t left  = block->size_bytes;
     size_t turn;
