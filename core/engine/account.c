@@ -107,6 +107,10 @@ void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_
         live_bytes + above_bytes;
     int64_t peak = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
 
+    /* What each heap had at most it had at another time: together they never pass the limit. */
+    if (!account->by_thread && (top > 0) && ((uint64_t)top > account->limit_bytes)) {
+        top = (int64_t)account->limit_bytes;
+    }
     /* live_count decides that a destroyed allocator is at its end: it comes last. */
     if (allocated_count != 0) {
         atomic_fetch_add_explicit(&account->allocated_count, allocated_count, memory_order_relaxed);

@@ -304,10 +304,12 @@ unsigned msp_slab_measure(const struct msp_slab *slab, int64_t *bytes_p)
 
     if (msp_slab_used(slab) > 0) {
         for (n = 1; n <= slab->made; n++) {
-            unsigned free = words[n] >> 15;
+            /* Another thread may be freeing the object. */
+            unsigned word = __atomic_load_n(&words[n], __ATOMIC_RELAXED);
+            unsigned free = word >> 15;
 
             live += 1 - free;
-            bytes += (words[n] & MSP_OBJECT_VALUE) & (free - 1);
+            bytes += (word & MSP_OBJECT_VALUE) & (free - 1);
         }
     }
     *bytes_p = bytes;
@@ -322,8 +324,9 @@ uint64_t msp_slab_push_remote(struct msp_slab *slab, unsigned i, uint64_t charge
     uint64_t new;
 
     do {
-        *msp_slab_word(slab, i) =
-            (uint16_t)(MSP_OBJECT_FREE | MSP_OBJECT_REMOTE | (old & MSP_OBJECT_VALUE));
+        __atomic_store_n(msp_slab_word(slab, i),
+                         (uint16_t)(MSP_OBJECT_FREE | MSP_OBJECT_REMOTE | (old & MSP_OBJECT_VALUE)),
+                         __ATOMIC_RELAXED);
         new = ((old & ~MSP_REMOTE_FULL & ~(uint64_t)0xffff) | i) + (UINT64_C(1) << 16) +
               (charge << 32);
     } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, new, memory_order_seq_cst,
