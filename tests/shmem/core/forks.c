@@ -23,11 +23,29 @@ static long variable = 1;
 
 static int go[2]; /* a byte lets a child look at its variables */
 
+/* The thread sanitizer dies in a child that starts a thread, the one that reports why the child
+ * ends. */
+#if defined(__SANITIZE_THREAD__)
+static const bool reports_in_child = false;
+#else
+static const bool reports_in_child = true;
+#endif
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool is_sanitized = true; /* it needs all addresses */
 #else
-static const bool is_sanitized = false;
+static const bool is_sanitized     = false;
 #endif
+
+/* The thread sanitizer gives its own code to a process that ends inside a call of a library that it
+ * does not see: fork(), whose handlers end such children. */
+static bool ended_with(int status, int code)
+{
+#if defined(__SANITIZE_THREAD__)
+    code = (WEXITSTATUS(status) == 66) ? 66 : code;
+#endif
+    return WIFEXITED(status) && (WEXITSTATUS(status) == code);
+}
 
 static void fill(char value)
 {
@@ -164,6 +182,7 @@ static void refusal_is_loud(void)
     char text[512];
     ssize_t length;
     pid_t child;
+    int status;
 
     CHECK(pipe(lines) == 0 && getrlimit(RLIMIT_NOFILE, &before) == 0, "a pipe");
     none          = before;
@@ -179,7 +198,9 @@ static void refusal_is_loud(void)
     }
     CHECK(dup2(0, 2) == 2 && setrlimit(RLIMIT_NOFILE, &before) == 0, "dup2");
     close(lines[1]);
-    CHECK(WEXITSTATUS(status_of(child)) == 127 && variable == 2, "it was taken: %ld", variable);
+    status = status_of(child);
+    CHECK(ended_with(status, 127) && variable == 2, "status %#x, value %ld", (unsigned)status,
+          variable);
     length       = read(lines[0], text, sizeof text - 1);
     text[length] = '\0';
     CHECK(strstr(text, "a child of fork() ends: its copy of the variables") != NULL, "%s", text);
@@ -223,8 +244,7 @@ static void child_is_no_pe(bool calls_handlers, enum act act)
     }
     close(lines[1]);
     status = status_of(child);
-    CHECK((WEXITSTATUS(status) == ((act == RETURN) ? 0 : 1)) && WIFEXITED(status), "act %d: %x",
-          act, (unsigned)status);
+    CHECK(ended_with(status, (act == RETURN) ? 0 : 1), "act %d: %x", act, (unsigned)status);
     CHECK(read(lines[0], text, sizeof text - 1) >= 0, "a pipe");
     CHECK((act == RETURN) || (strstr(text, "was forked from a PE and is none itself") != NULL),
           "act %d: \"%s\"", act, text);
@@ -245,7 +265,7 @@ int main(void)
     child_keeps_values('a');
     child_keeps_values('k');
     refusal_is_loud();
-    for (act = 0; act < ACTS; act++) {
+    for (act = 0; reports_in_child && (act < ACTS); act++) {
         child_is_no_pe(true, (enum act)act);
         child_is_no_pe(false, (enum act)act);
     }
