@@ -422,8 +422,8 @@ static void pass_order(unsigned thread, bool acquires, bool releases, bool is_co
         join(&consistent, &now[thread]);
     }
     if (releases) {
-        on_release[thread] = now[thread];
-        has_order[thread]  = true;
+        __real_memcpy(&on_release[thread], &now[thread], sizeof now[thread]);
+        has_order[thread] = true;
         memory_tick(thread);
     }
 }
