@@ -250,7 +250,10 @@ shmem)
     expect_jq '.partitions[1] | .peers == "load/store" and .atomics == "processor" and .available'
     expect_jq '.partitions[1].other_hosts == "registered"'
     expect_jq '.partitions[1].huge_pages | contains("where they are filled")'
-    run_with SHMEM_SYMMETRIC_PARTITION7=2m:pgsize=4k SHMEMX_HUGE_PAGES=off --json --shmem
+    export SHMEMX_HUGE_PAGES=off
+    run_with SHMEM_SYMMETRIC_PARTITION7=2m:pgsize=4k --json --shmem
+    unset SHMEMX_HUGE_PAGES
+    expect_code 0
     expect_jq '[.partitions[].huge_pages | contains("no: ")] == [true, true]'
     run_with SHMEM_SYMMETRIC_PARTITION7=2m:kind=DEVICE@99 --json --shmem
     expect_code 1
