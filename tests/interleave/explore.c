@@ -37,6 +37,14 @@ static struct node *nodes;
 static unsigned node_count;
 static unsigned preemptions_max = 2;
 
+static struct {
+    unsigned long executions;
+    unsigned preemptions; /* 0: the scenario's */
+    const char *schedule; /* to replay; NULL: none */
+    const char *name;     /* of the one scenario; NULL: all */
+    bool lists;
+} options = {.executions = 20000};
+
 static bool depend(const struct step *a, const struct step *b)
 {
     return (a->chosen != b->chosen) && (a->access != ACCESS_NONE) && (b->access != ACCESS_NONE) &&
@@ -305,18 +313,64 @@ static bool replay(const struct scenario *scenario, const char *schedule)
     return is_right;
 }
 
+/* In a process of its own: one setup knows nothing of another. */
+static bool run_apart(unsigned number, const struct scenario *scenario)
+{
+    pid_t child = fork();
+    int status  = 0;
+
+    if (child == 0) {
+        bool is_right;
+
+        preemptions_max = (options.preemptions != 0) ? options.preemptions : scenario->preemptions;
+        scenario_set_up(number);
+        is_right = (options.schedule != NULL) ? replay(scenario, options.schedule)
+                                              : explore(scenario, options.executions);
+        fflush(stdout);
+        _exit(is_right ? 0 : 1);
+    }
+    if ((child < 0) || (waitpid(child, &status, 0) != child)) {
+        perror("fork");
+        exit(2);
+    }
+    if (WIFSIGNALED(status)) {
+        printf("%-28s its setup ended by signal %d\n", scenario->name, WTERMSIG(status));
+    }
+    return WIFEXITED(status) && (WEXITSTATUS(status) == 0);
+}
+
+static void read_options(int argc, char **argv)
+{
+    int a;
+
+    for (a = 1; a < argc; a++) {
+        const char *value = (a + 1 < argc) ? argv[a + 1] : "";
+
+        if (strcmp(argv[a], "--list") == 0) {
+            options.lists = true;
+            continue;
+        }
+        if (strcmp(argv[a], "--preemptions") == 0) {
+            options.preemptions = (unsigned)strtoul(value, NULL, 10);
+        } else if (strcmp(argv[a], "--executions") == 0) {
+            options.executions = strtoul(value, NULL, 10);
+        } else if (strcmp(argv[a], "--replay") == 0) {
+            options.schedule = value;
+        } else {
+            options.name = argv[a];
+            continue;
+        }
+        a++;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    unsigned long executions_max = 20000;
-    unsigned long preemptions    = 0;
-    const char *schedule         = NULL;
-    unsigned scenario_count;
-    const struct scenario *scenarios = scenario_table(&scenario_count);
-    const char *name                 = NULL;
+    unsigned count;
+    const struct scenario *scenarios = scenario_table(&count);
     bool is_right                    = true;
     bool is_found                    = false;
     unsigned i;
-    int a;
 
     execution =
         mmap(NULL, sizeof *execution, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -325,53 +379,20 @@ int main(int argc, char **argv)
         perror("no memory");
         return 2;
     }
-    for (a = 1; a < argc; a++) {
-        const char *value = (a + 1 < argc) ? argv[a + 1] : "";
-
-        if (strcmp(argv[a], "--list") == 0) {
-            for (i = 0; i < scenario_count; i++) {
-                printf("%-28s %s\n", scenarios[i].name, scenarios[i].invariant);
-            }
-            return 0;
-        }
-        if (strcmp(argv[a], "--preemptions") == 0) {
-            preemptions = strtoul(value, NULL, 10);
-        } else if (strcmp(argv[a], "--executions") == 0) {
-            executions_max = strtoul(value, NULL, 10);
-        } else if (strcmp(argv[a], "--replay") == 0) {
-            schedule = value;
-        } else {
-            name = argv[a];
-            continue;
-        }
-        a++;
-    }
-    for (i = 0; i < scenario_count; i++) {
-        if ((name != NULL) && (strcmp(name, scenarios[i].name) != 0)) {
+    read_options(argc, argv);
+    for (i = 0; i < count; i++) {
+        if ((options.name != NULL) && (strcmp(options.name, scenarios[i].name) != 0)) {
             continue;
         }
         is_found = true;
-        if (fork() == 0) {
-            /* one setup knows nothing of another */
-            preemptions_max =
-                (unsigned)((preemptions != 0) ? preemptions : scenarios[i].preemptions);
-            scenario_set_up(i);
-            is_right = (schedule != NULL) ? replay(&scenarios[i], schedule)
-                                          : explore(&scenarios[i], executions_max);
-            fflush(stdout);
-            _exit(is_right ? 0 : 1);
+        if (options.lists) {
+            printf("%-28s %s\n", scenarios[i].name, scenarios[i].invariant);
         } else {
-            int status;
-
-            wait(&status);
-            if (WIFSIGNALED(status)) {
-                printf("%-28s its setup ended by signal %d\n", scenarios[i].name, WTERMSIG(status));
-            }
-            is_right = is_right && WIFEXITED(status) && (WEXITSTATUS(status) == 0);
+            is_right = run_apart(i, &scenarios[i]) && is_right;
         }
     }
     if (!is_found) {
-        fprintf(stderr, "there is no scenario %s\n", name);
+        fprintf(stderr, "there is no scenario %s\n", options.name);
         return 2;
     }
     return is_right ? 0 : 1;
