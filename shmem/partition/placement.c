@@ -53,12 +53,48 @@ static bool node_find(int os_index, memspan_numa_node_info_t *info_p)
     return false;
 }
 
-/* True where the machine has memory for the hint that ordinary memory is not. */
-static bool has_fast_memory(void)
+/* Kinds that are memory of another tier than the ordinary one. */
+struct tier {
+    shmemx_kind_t kind;
+    memspan_space_h space; /* its first node is the tier's */
+    const char *words;
+};
+
+static const struct tier *find_tier(shmemx_kind_t kind)
+{
+    static const struct tier tiers[] = {
+        {SHMEMX_KIND_FASTMEM, MEMSPAN_SPACE_HIGH_BW, "faster"},
+        {SHMEMX_KIND_LARGEMEM, MEMSPAN_SPACE_LARGE_CAP, "larger"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        if (tiers[i].kind == kind) {
+            return &tiers[i];
+        }
+    }
+    return NULL;
+}
+
+static bool first_node(memspan_space_h space, memspan_numa_node_info_t *info_p)
+{
+    memspan_resource_info_t resource = {.struct_size = sizeof resource};
+
+    return (memspan_space_resource(space, 0, &resource) == MEMSPAN_OK) &&
+           node_find(resource.numa_node, info_p);
+}
+
+/* True where the machine has memory of the tier that ordinary memory is not. The larger of two
+ * ordinary nodes is no tier. */
+static bool has_tier(const struct tier *tier)
 {
     memspan_space_info_t info = {.struct_size = sizeof info};
+    memspan_numa_node_info_t best;
+    memspan_numa_node_info_t usual;
 
-    return (memspan_space_describe(MEMSPAN_SPACE_HIGH_BW, &info) == MEMSPAN_OK) && !info.alias;
+    return (memspan_space_describe(tier->space, &info) == MEMSPAN_OK) && !info.alias &&
+           first_node(tier->space, &best) && first_node(MEMSPAN_SPACE_DEFAULT, &usual) &&
+           ((tier->kind != SHMEMX_KIND_LARGEMEM) || (best.kind != usual.kind));
 }
 
 static int policy_mode(shmemx_policy_t policy, int node_count)
@@ -111,18 +147,17 @@ static int gather_nodes(struct msp_partition_placement *placement, memspan_space
 static memspan_status_t place_nodes(const struct msp_partition_request *request, int local_count,
                                     struct msp_partition_placement *placement)
 {
-    bool is_fast          = (request->kind == SHMEMX_KIND_FASTMEM);
-    bool is_any           = (request->kind != SHMEMX_KIND_NORMALMEM) && !is_fast;
-    memspan_space_h space = is_fast ? MEMSPAN_SPACE_HIGH_BW : MEMSPAN_SPACE_DEFAULT;
+    const struct tier *tier = find_tier(request->kind);
+    bool is_any             = (request->kind != SHMEMX_KIND_NORMALMEM) && (tier == NULL);
+    memspan_space_h space   = (tier != NULL) ? tier->space : MEMSPAN_SPACE_DEFAULT;
     char kind[32];
     uint64_t capacity;
     int count;
 
-    if (is_fast && !has_fast_memory()) {
-        memspan_error(
-            MEMSPAN_ERR_NOT_GUARANTEED,
-            "%s: no memory of this machine is known to be faster than its ordinary memory",
-            request->variable);
+    if ((tier != NULL) && !has_tier(tier)) {
+        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED,
+                      "%s: no memory of this machine is known to be %s than its ordinary memory",
+                      request->variable, tier->words);
         return msp_error_hint("POLICY=PREFERRED takes ordinary memory then");
     }
     if (is_any && (request->policy != SHMEMX_POLICY_INTERLEAVED)) {

@@ -92,6 +92,17 @@ machines)
         cp "$out" "$scratch/again"
         run --diff "$scratch/again" "$scratch/shmem" && expect_code 1
         expect_out '^partition 1 peers +load/store +service$'
+        # The nodes of a kind's tier, and ordinary memory where there is none.
+        for row in 'ddr-hbm FASTMEM FASTMEM node2,node3' 'tiers FASTMEM FASTMEM node1' \
+            'tiers LARGEMEM LARGEMEM node2' 'ddr-cxl LARGEMEM LARGEMEM node2' \
+            'ddr-pmem LARGEMEM LARGEMEM node1' 'ddr-pmem FASTMEM SYSDEFAULT host' \
+            'ddr-hbm LARGEMEM SYSDEFAULT host'; do
+            # shellcheck disable=SC2086 # words
+            set -- $row
+            SHMEM_SYMMETRIC_PARTITION2=1m:kind=$2 \
+                run_with HWLOC_XMLFILE="$machines/$1.xml" --timeout 60 --json --shmem
+            expect_jq "(.partitions[1] | [.kind_given, .resource]) == [\"$3\", \"$4\"]"
+        done
     fi
     # Fast memory that is a cache is noted.
     run_with HWLOC_XMLFILE="$machines/ddr-cache.xml" --timeout 60 --json

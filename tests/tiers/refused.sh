@@ -25,6 +25,8 @@ refused() {
 }
 
 refused 400m:kind=FASTMEM:policy=MANDATORY '2 PEs of'
+refused 1200m:kind=LARGEMEM:policy=MANDATORY '2 PEs of'
+refused 8m:kind=LARGEMEM:policy=MANDATORY:pgsize=2m 'huge pages' node2
 refused 8m:kind=NORMALMEM:policy=MANDATORY:pgsize=2m 'huge pages'
 refused 24m:kind=FASTMEM:policy=MANDATORY:pgsize=2m 'huge pages'
 exit $bad

@@ -89,7 +89,7 @@ Test(option, letters_alone)
                  {"1k:kind=n", SHMEMX_KIND_NORMALMEM},  {"1k:kind=f", SHMEMX_KIND_FASTMEM},
                  {"1k:kind=l", SHMEMX_KIND_LIBOMP},     {"1k:kind=p", SHMEMX_KIND_PINNED},
                  {"1k:kind=m", SHMEMX_KIND_MANAGED},    {"1k:kind=co", SHMEMX_KIND_COHERENT},
-                 {"1k:kind=de", SHMEMX_KIND_DEVICE}};
+                 {"1k:kind=de", SHMEMX_KIND_DEVICE},    {"1k:kind=la", SHMEMX_KIND_LARGEMEM}};
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {

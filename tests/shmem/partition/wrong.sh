@@ -73,6 +73,10 @@ refused no_openmp ${P}2=1m:kind=LIBOMP ${P}2 OpenMP offload
 refused no_fast "HWLOC_SYNTHETIC=pu:2 ${P}2=1m:kind=FASTMEM:policy=MANDATORY" ${P}2 "known to be faster" PREFERRED
 # Ordinary memory that is the fastest is no fast memory: it would take the slower nodes too.
 refused none_faster "HWLOC_XMLFILE=$machines/ddr-pmem.xml ${P}2=1m:kind=FASTMEM:policy=MANDATORY" ${P}2 "known to be faster" PREFERRED
+refused no_large "HWLOC_SYNTHETIC=pu:2 ${P}2=1m:kind=LARGEMEM:policy=MANDATORY" ${P}2 "known to be larger" PREFERRED
+# The larger of two ordinary nodes is ordinary.
+sed '/os_index="2"/s/local_memory="/&9/' "$machines/no-memory.xml" >"$scratch/uneven.xml"
+refused none_larger "HWLOC_XMLFILE=$scratch/uneven.xml ${P}2=1m:kind=LARGEMEM:policy=MANDATORY" ${P}2 "known to be larger" PREFERRED
 refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
 refused heap_too_large SHMEM_SYMMETRIC_SIZE=2t SHMEM_SYMMETRIC_SIZE "1 TiB"
 refused partition_too_large "${P}2=2t" ${P}2 "1 TiB"
