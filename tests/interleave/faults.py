@@ -3,13 +3,17 @@
 """Which faults in the order of memory a scenario program finds.
 
   faults.py BUILD PROGRAM FILE [FILE...]
+  faults.py BUILD --old [NAME...]
 
 Each atomic access and each memory barrier of FILE, in turn, gets the order "relaxed", and each notification
 is left out: one change at a time, in a copy of the source. The objects that include the file are
 compiled again, linked into PROGRAM (interleave-sections, say), and run. A change that no scenario
 finds is printed with its line: the order is stronger than the scenarios need, or one is missing.
+
+--old: the faults of old_faults.py, of which each must be found.
 """
 
+import glob
 import json
 import os
 import re
@@ -19,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 
+from old_faults import FAULTS
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 ORDER = re.compile(r"(memory_order_|__ATOMIC_)(acquire|release|acq_rel|seq_cst)", re.I)
 PLAIN = re.compile(
     r"\batomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_(?:strong|weak))\(")
@@ -84,20 +91,20 @@ class Program:
             elif line:
                 self.includes[current].add(os.path.realpath(os.path.join(build, line.strip())))
 
-    def make(self, path, text, folder):
-        """The program with another text of the file; None where it does not compile."""
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-        inside = os.path.relpath(path, root)
-        copy = os.path.join(folder, inside)
-        os.makedirs(os.path.dirname(copy), exist_ok=True)
-        with open(copy, "w", encoding="utf-8") as f:
-            f.write(text)
+    def make(self, texts, folder):
+        """The program with other texts of files, by path; None where it does not compile."""
+        copies = {}
+        for path, text in texts.items():
+            copies[path] = os.path.join(folder, os.path.relpath(path, ROOT))
+            os.makedirs(os.path.dirname(copies[path]), exist_ok=True)
+            with open(copies[path], "w", encoding="utf-8") as f:
+                f.write(text)
         link = self.link
         for output, command in self.commands.items():
-            if path not in self.includes.get(output, ()):
+            if self.includes.get(output, set()).isdisjoint(texts):
                 continue
             words = shlex.split(command["command"])
-            words = [copy if os.path.realpath(w) == path else w for w in words]
+            words = [copies.get(os.path.realpath(w), w) for w in words]
             made = os.path.join(folder, output.replace("/", "_"))
             words[words.index("-o") + 1] = made
             at = next(i for i, w in enumerate(words) if w.startswith("-I"))
@@ -111,6 +118,8 @@ class Program:
         link = re.sub(r"^.*?(?=\S*(?:cc|clang)\S* )", "", link.replace(": &&", "").split(" && ")[0])
         link = re.sub(r"-o \S+", "-o " + made, link)
         subprocess.run(link, shell=True, cwd=self.build, check=True, capture_output=True)
+        for plugin in glob.glob(self.path + "-[a-z]*.so"): # pretended drivers, beside it
+            shutil.copy(plugin, program + plugin[len(self.path):])
         if self.has_pes:
             shutil.copy(self.path, program)
             for pe in "12":
@@ -118,7 +127,40 @@ class Program:
         return program
 
 
+def find_old(build, names):
+    """Whether each fault is found where it should be."""
+    executions = os.environ.get("INTERLEAVE_EXECUTIONS", "2000")
+    missed = 0
+    for name, program, scenario, words, changes in FAULTS:
+        if names and name not in names:
+            continue
+        texts = {}
+        for file, pairs in changes.items():
+            path = os.path.join(ROOT, file)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for today, before in pairs:
+                if text.count(today) != 1:
+                    sys.exit("%s: %s has not once: %s" % (name, file, today))
+                text = text.replace(today, before)
+            texts[path] = text
+        with tempfile.TemporaryDirectory() as folder:
+            made = Program(build, "interleave-" + program).make(texts, folder)
+            if made is None:
+                sys.exit("%s does not compile" % name)
+            run = subprocess.run([made, scenario, "--executions", executions], check=False,
+                                 capture_output=True, text=True)
+        report = re.search(r"FAILED\n  (.*)", run.stdout)
+        is_found = report is not None and words in report.group(1)
+        missed += not is_found
+        print("%-24s %s" % (name, "found: " + report.group(1) if is_found else
+                            "NOT FOUND: " + run.stdout + run.stderr), flush=True)
+    sys.exit(missed != 0)
+
+
 def main():
+    if len(sys.argv) > 2 and sys.argv[2] == "--old":
+        find_old(sys.argv[1], sys.argv[3:])
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     program = Program(sys.argv[1], sys.argv[2])
@@ -130,7 +172,7 @@ def main():
         for offset, what, changed in changes_of(text):
             line = text.count("\n", 0, offset) + 1
             with tempfile.TemporaryDirectory() as folder:
-                made = program.make(path, changed, folder)
+                made = program.make({path: changed}, folder)
                 if made is None:
                     continue
                 run = subprocess.run([made, "--executions", executions], capture_output=True,

@@ -500,3 +500,8 @@ void memory_thread_end(unsigned thread)
 {
     memory_release_to((uintptr_t)&now[thread], thread);
 }
+
+void memory_thread_join(unsigned thread)
+{
+    memory_acquire_from((uintptr_t)&now[thread], schedule_self());
+}

@@ -43,6 +43,7 @@ void memory_acquire_from(uintptr_t object, unsigned thread);
 void memory_tick(unsigned thread);
 void memory_thread_start(unsigned thread, unsigned parent);
 void memory_thread_end(unsigned thread);
+void memory_thread_join(unsigned thread); /* by the calling one */
 
 /* File and line of a place in the code, in a buffer of its own. */
 const char *memory_place(const void *place);

@@ -12,7 +12,7 @@
 enum { SIZE = 1000 };
 
 static memspan_allocator_h allocator;
-static memspan_queue_h first, second;
+static memspan_queue_h first, second, host;
 static void *block;
 
 /* Before the library reads its options. */
@@ -45,6 +45,7 @@ static void begin(void)
     EXPECT(memspan_allocator_create(space, traits, 2, &allocator) == MEMSPAN_OK);
     first  = open_on(0);
     second = open_on(0);
+    host   = open_on(MEMSPAN_HOST);
     block  = memspan_alloc_on(allocator, SIZE, first);
     EXPECT(block != NULL);
 }
@@ -126,6 +127,18 @@ static void add_up(void)
     EXPECT(memspan_check() == MEMSPAN_OK);
 }
 
+/* The function uses the library meanwhile. */
+static void wait_on_host(void)
+{
+    (void)memspan_queue_wait(host, first);
+}
+
+static void call_and_close(void)
+{
+    EXPECT(memspan_call_on(first, use_library, NULL) == MEMSPAN_OK);
+    close_first();
+}
+
 #define ENDS "no call waits for ever, and no memory is used before it is free"
 
 static const struct scenario scenarios[] = {
@@ -134,6 +147,8 @@ static const struct scenario scenarios[] = {
     {"free-follow", ENDS, begin, {free_on_first, follow_first}, add_up, 0, false, NULL},
     {"wait-both", ENDS, begin, {wait_for_second, follow_first}, add_up, 0, false, NULL},
     {"function", ENDS, begin, {call_function, wait_for_second}, add_up, 0, false, NULL},
+    {"function-host", ENDS, begin, {call_function, wait_on_host}, add_up, 0, false, NULL},
+    {"close-function", ENDS, begin, {call_and_close}, add_up, 0, false, NULL},
     {"function-close",
      ENDS,
      begin,

@@ -71,14 +71,6 @@ unsigned schedule_self(void)
     return self;
 }
 
-static struct step *add_step(void)
-{
-    if (execution->count == STEPS_MAX) {
-        scenario_fail("the execution does not end: %d steps", STEPS_MAX);
-    }
-    return &execution->steps[execution->count];
-}
-
 static unsigned draw(unsigned count)
 {
     execution->random = execution->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -162,6 +154,16 @@ static const char *waits_of_all(void)
         }
     }
     return text;
+}
+
+/* Threads that look again and again, each in locks and stores of its own, wait for each other, too.
+ */
+static struct step *add_step(void)
+{
+    if (execution->count == STEPS_MAX) {
+        scenario_fail("deadlock: no end within %d steps: %s", STEPS_MAX, waits_of_all());
+    }
+    return &execution->steps[execution->count];
 }
 
 /* All threads wait. What helps: those that look again, then the time limits. */
@@ -382,6 +384,21 @@ int schedule_create(void *(*function)(void *), void *argument)
 bool schedule_has_ended(unsigned thread)
 {
     return threads[thread].has_ended;
+}
+
+pthread_t schedule_handle(unsigned thread)
+{
+    return threads[thread].handle;
+}
+
+unsigned schedule_number(pthread_t handle)
+{
+    unsigned i = 1;
+
+    while ((i < thread_count) && (pthread_equal(threads[i].handle, handle) == 0)) {
+        i++;
+    }
+    return i;
 }
 
 static void *call(void *function_p)

@@ -5,6 +5,7 @@
 /* One execution: its threads, of which one runs at a time, and its decisions. */
 
 #include "scenario.h"
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,5 +67,8 @@ bool schedule_wait(bool (*is_over)(void *), void *argument, bool is_limited, enu
 /* Of threads that begin and end. */
 int schedule_create(void *(*function)(void *), void *argument);
 bool schedule_has_ended(unsigned thread);
+/* The system's name of one, which pthread_self() has there; and the opposite. */
+pthread_t schedule_handle(unsigned thread);
+unsigned schedule_number(pthread_t handle);
 
 #endif /* MEMSPAN_TESTS_INTERLEAVE_SCHEDULE_H */

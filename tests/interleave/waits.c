@@ -404,7 +404,7 @@ int schedule_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         return __real_pthread_create(thread, attributes, function, argument);
     }
     schedule_point(ACCESS_NONE, 0, PLACE);
-    *thread = (pthread_t)schedule_create(function, argument);
+    *thread = schedule_handle((unsigned)schedule_create(function, argument));
     return 0;
 }
 
@@ -423,11 +423,13 @@ int __real_pthread_join(pthread_t, void **);
 
 int __wrap_pthread_join(pthread_t thread, void **result_p)
 {
+    unsigned number = schedule_number(thread);
+
     if (!schedule_is_on()) {
         return __real_pthread_join(thread, result_p);
     }
-    schedule_wait(has_ended, (void *)(uintptr_t)thread, false, ACCESS_NONE, 0, PLACE);
-    memory_refresh(schedule_self());
+    schedule_wait(has_ended, (void *)(uintptr_t)number, false, ACCESS_NONE, 0, PLACE);
+    memory_thread_join(number);
     return 0;
 }
 
@@ -443,13 +445,20 @@ int __real_nanosleep(const struct timespec *, struct timespec *);
 
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left)
 {
-    return schedule_is_on() ? __wrap_sched_yield() : __real_nanosleep(duration, left);
+    if (!schedule_is_on()) {
+        return __real_nanosleep(duration, left);
+    }
+    schedule_yield(PLACE);
+    return 0;
 }
 
 int __wrap_usleep(unsigned duration_us)
 {
     (void)duration_us;
-    return __wrap_sched_yield();
+    if (schedule_is_on()) {
+        schedule_yield(PLACE);
+    }
+    return 0;
 }
 
 /* Which processor a thread runs on is no part of its schedule. */
