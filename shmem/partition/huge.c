@@ -10,6 +10,7 @@
 #include "shmem/option.h"
 #include "shmem/partition/memory.h"
 #include <errno.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,6 +288,12 @@ static bool is_ordinary(const struct msp_partition_request *request,
            (placement->page_size_bytes <= msp_page_size()) && (request->page_size_bytes == 0);
 }
 
+/* A huge page would be on one node. */
+static bool is_interleaved(const struct msp_partition_placement *placement)
+{
+    return placement->bind_mode == MPOL_INTERLEAVE;
+}
+
 static bool takes_all(void)
 {
     return msp_shmem_option_number(MEMSPAN_SHMEM_HUGE_PAGES) == ALL;
@@ -296,7 +303,7 @@ static bool is_wanted(const struct msp_partition_request *request,
                       const struct msp_partition_placement *placement)
 {
     return (msp_shmem_option_number(MEMSPAN_SHMEM_HUGE_PAGES) != OFF) &&
-           is_ordinary(request, placement);
+           is_ordinary(request, placement) && !is_interleaved(placement);
 }
 
 /* What was refused before is tried again. NULL: it is small, or there is no memory. Lock held. */
@@ -437,6 +444,8 @@ void msp_huge_foresee(const struct msp_partition_request *request,
 {
     if (!is_ordinary(request, placement)) {
         snprintf(text, text_size, "no: pages as they were asked for, or of a driver");
+    } else if (is_interleaved(placement)) {
+        snprintf(text, text_size, "no: page by page over the nodes");
     } else if (!is_wanted(request, placement)) {
         snprintf(text, text_size, "no: SHMEMX_HUGE_PAGES=off");
     } else {

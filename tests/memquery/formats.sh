@@ -103,6 +103,10 @@ machines)
                 run_with HWLOC_XMLFILE="$machines/$1.xml" --timeout 60 --json --shmem
             expect_jq "(.partitions[1] | [.kind_given, .resource]) == [\"$3\", \"$4\"]"
         done
+        # A huge page would undo the placement page by page.
+        SHMEM_SYMMETRIC_PARTITION2=1m:policy=INTERLEAVED \
+            run_with HWLOC_XMLFILE="$machines/tiers.xml" --timeout 60 --json --shmem
+        expect_jq '[.partitions[].huge_pages[0:3]] == ["blo", "no:"]'
     fi
     # Fast memory that is a cache is noted.
     run_with HWLOC_XMLFILE="$machines/ddr-cache.xml" --timeout 60 --json
