@@ -63,7 +63,27 @@ static void choose_owner(void)
 
 /* ---- giving ---- */
 
-/* The live block at @p pointer, if it may be shared by @p call, which its backend has or lacks. */
+/* The live block that holds the range. */
+static memspan_status_t find_range(const void *pointer, size_t size_bytes,
+                                   struct msp_block_view *view_p)
+{
+    size_t offset;
+
+    if ((pointer == NULL) || !msp_block_find(pointer, view_p)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
+        return msp_error_hint("only memory that this process allocated can be shared");
+    }
+    offset = (size_t)((const char *)pointer - (const char *)view_p->address);
+    if ((offset >= view_p->owner.requested_bytes) ||
+        (size_bytes > view_p->owner.requested_bytes - offset)) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "%zu bytes at %p run past their block of %zu bytes at %p", size_bytes,
+                             pointer, view_p->owner.requested_bytes, view_p->address);
+    }
+    return MEMSPAN_OK;
+}
+
+/* The same, if it may be shared by @p call, which its backend has or lacks. */
 static memspan_status_t find_shareable(const void *pointer, size_t size_bytes,
                                        bool has_call(const memspan_backend_t *),
                                        unsigned capability, struct msp_block_view *view_p)
@@ -71,22 +91,14 @@ static memspan_status_t find_shareable(const void *pointer, size_t size_bytes,
     const struct msp_provider_spec *spec;
     const struct msp_device *d;
     char label[48];
-    size_t offset;
+    memspan_status_t status = find_range(pointer, size_bytes, view_p);
 
-    if ((pointer == NULL) || !msp_block_find(pointer, view_p)) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
-        return msp_error_hint("only memory that this process allocated can be shared");
+    if (status != MEMSPAN_OK) {
+        return status;
     }
-    spec   = &view_p->chunk->provider->spec;
-    d      = spec->device;
-    offset = (size_t)((const char *)pointer - (const char *)view_p->address);
+    spec = &view_p->chunk->provider->spec;
+    d    = spec->device;
     msp_device_label(d, label, sizeof(label));
-    if ((offset >= view_p->owner.requested_bytes) ||
-        (size_bytes > view_p->owner.requested_bytes - offset)) {
-        return memspan_error(MEMSPAN_ERR_INVALID,
-                             "%zu bytes at %p run past their block of %zu bytes at %p", size_bytes,
-                             pointer, view_p->owner.requested_bytes, view_p->address);
-    }
     if ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the memory at %p (%s) was not taken to be shared",
                       pointer, label);
@@ -178,6 +190,61 @@ memspan_status_t memspan_share_dmabuf(const void *pointer, size_t size_bytes, in
     }
     d = view.chunk->provider->spec.device;
     return d->table->dmabuf_export(d->state, d->ordinal, pointer, size_bytes, fd_p, offset_p);
+}
+
+/* ---- for the host and its network ---- */
+
+static memspan_status_t find_host(const void *pointer, size_t size_bytes,
+                                  const struct msp_device **device_p)
+{
+    struct msp_block_view view;
+    const struct msp_provider_spec *spec;
+    char label[48];
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "size_bytes is 0");
+    }
+    status = find_range(pointer, size_bytes, &view);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    spec = &view.chunk->provider->spec;
+    msp_device_label(spec->device, label, sizeof(label));
+    if (spec->kind != MEMSPAN_KIND_DEVICE) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                             "the memory at %p (%s) is %s memory, which the host reaches itself",
+                             pointer, label, memspan_kind_name(spec->kind));
+    }
+    if ((spec->device->table->host_open == NULL) || (spec->device->table->host_close == NULL)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "memory of %s is not pages of the host", label);
+        return msp_error_hint("memspan_copy() reaches it");
+    }
+    *device_p = spec->device;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_share_host_open(const void *pointer, size_t size_bytes, void **host_p)
+{
+    const struct msp_device *d;
+    memspan_status_t status;
+
+    if (host_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "host_p is NULL");
+    }
+    status = find_host(pointer, size_bytes, &d);
+    return (status == MEMSPAN_OK)
+               ? d->table->host_open(d->state, d->ordinal, pointer, size_bytes, host_p)
+               : status;
+}
+
+memspan_status_t memspan_share_host_close(const void *pointer, size_t size_bytes)
+{
+    const struct msp_device *d;
+    memspan_status_t status = find_host(pointer, size_bytes, &d);
+
+    return (status == MEMSPAN_OK) ? d->table->host_close(d->state, d->ordinal, pointer, size_bytes)
+                                  : status;
 }
 
 /* ---- opening ---- */

@@ -37,7 +37,7 @@
       "collectives by messages, as between hosts: to compare and to test")                         \
     X(COLLECTIVE, "SHMEMX_COLLECTIVE", "", TEXT, "rules", "",                                      \
       "algorithms of collectives between hosts: reduce=doubling:4k,alltoall=pairwise, and so on")  \
-    X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
+    X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, host, none or a size", "touched",      \
       "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
     X(TRANSPORT, "MEMSPAN_SHMEM_TRANSPORT", "SHMEMX_TRANSPORT", TEXT, "NAME[,...] or NAME:N",      \
       "smp,ucx,ofi,tcp",                                                                           \

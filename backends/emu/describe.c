@@ -28,7 +28,8 @@ static void describe_capabilities(memspan_device_info_t *info)
     msp_capability_set(info, MEMSPAN_CAN_IPC, true, "emu: /proc/PID/fd of the memory file");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, false,
                        "emu: a memory file is no dma-buf of a device");
-    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "emu: no network card knows it");
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false,
+                       "no card knows it; a network registers the host's second mapping of it");
     msp_capability_set(info, MEMSPAN_CAN_KERNELS, true,
                        "emu: functions on the device's own threads");
     msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, false,

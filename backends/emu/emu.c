@@ -228,6 +228,8 @@ const memspan_backend_t msp_backend_emu = {
     .event_destroy    = emu_event_destroy,
     .queue_allocated  = emu_queue_allocated,
     .queue_freed      = emu_queue_freed,
+    .host_open        = emu_host_open,
+    .host_close       = emu_host_close,
     .options          = options,
     .option_count     = sizeof(options) / sizeof(options[0]),
 };

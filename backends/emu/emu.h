@@ -306,6 +306,9 @@ memspan_status_t emu_queue_allocated(void *state, int ordinal, void *queue, cons
                                      size_t size_bytes);
 memspan_status_t emu_queue_freed(void *state, int ordinal, void *queue, const void *address,
                                  size_t size_bytes);
+memspan_status_t emu_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
+                               void **host_p);
+memspan_status_t emu_host_close(void *state, int ordinal, const void *address, size_t size_bytes);
 
 /* import.c: host pages. */
 

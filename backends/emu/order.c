@@ -10,6 +10,9 @@
  * A use that does not follow the allocation, a free that does not follow every use, and a use of
  * memory whose free was called, stop the program, and both calls are reported.
  *
+ * A part that is open for the host and its network (memspan_share_host_open()) is a use that
+ * nothing follows until it is closed: a free before that is reported.
+ *
  * Invariant: no false positive. What is not known counts as ordered: allocations by
  * memspan_alloc(), memory of queues without a clock, accesses beyond ACCESSES_MAX. */
 
@@ -20,6 +23,9 @@
 #include <stdlib.h>
 
 enum { ACCESSES_MAX = 4096, REPORT_BYTES = 20000 };
+
+/* The host and its network, in the place of a queue. */
+enum { HOST_QUEUE = UINT32_MAX };
 
 enum access_type { ALLOCATED, USED, FREED };
 
@@ -117,6 +123,10 @@ static const char *rule_of(const struct emu_access *earlier, const struct emu_ac
 {
     if (earlier->type == FREED) {
         return "memory is the program's until the call that frees it, also on a queue";
+    }
+    if (earlier->queue == HOST_QUEUE) {
+        return "memory that is open for the host and its network is closed before the free:\n      "
+               "        memspan_share_host_close()";
     }
     if (later->type == USED) {
         return "memory of memspan_alloc_on() is for later work of its queue, and for work that "
@@ -295,6 +305,9 @@ static bool is_exempt(const struct emu *emu, const struct emu_access *a)
     bool exempt = (a->type == ALLOCATED) || (a->queue == 0);
     int i;
 
+    if (a->queue == HOST_QUEUE) {
+        return false;
+    }
     for (i = 0; i < emu->device_count; i++) {
         exempt = exempt || atomic_load(&emu->devices[i].lost);
     }
@@ -320,6 +333,64 @@ void emu_order_free(struct emu *emu, struct emu_block *block)
     for (i = 0; i < (size_t)emu->device_count; i++) {
         emu_late_run(&emu->devices[i].own);
     }
+}
+
+/* ---- open for the host and its network ---- */
+
+static const char open_for_host[] = "memspan_share_host_open()";
+
+memspan_status_t emu_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
+                               void **host_p)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_access a;
+    struct emu_block *block;
+    memspan_status_t status = emu_enter(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    a        = describe(NULL, USED, open_for_host, address, size_bytes);
+    a.queue  = HOST_QUEUE;
+    a.number = 1;
+    pthread_mutex_lock(&emu->lock);
+    status = emu_arena_get(emu, address, size_bytes, &block);
+    if (status == MEMSPAN_OK) {
+        enter(block, &a);
+        *host_p = emu_arena_window(emu, address);
+    }
+    pthread_mutex_unlock(&emu->lock);
+    return status;
+}
+
+memspan_status_t emu_host_close(void *state, int ordinal, const void *address, size_t size_bytes)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_block *block;
+    size_t i;
+    memspan_status_t status = emu_enter_lost(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&emu->lock);
+    status = emu_arena_get(emu, address, size_bytes, &block);
+    i      = (status == MEMSPAN_OK) ? block->access_count : 0;
+    while ((i > 0) && ((block->accesses[i - 1].what != open_for_host) ||
+                       (block->accesses[i - 1].low != (const char *)address) ||
+                       (block->accesses[i - 1].high != (const char *)address + size_bytes))) {
+        i--;
+    }
+    if (i > 0) {
+        drop(block, i - 1);
+    }
+    pthread_mutex_unlock(&emu->lock);
+    return ((i > 0) || (status != MEMSPAN_OK))
+               ? status
+               : emu_refuse(emu, MEMSPAN_ERR_NOT_FOUND, NULL,
+                            "%zu bytes at %p are not open for the host", size_bytes, address);
 }
 
 /* ---- members of the table ---- */

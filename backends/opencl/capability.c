@@ -62,7 +62,10 @@ static void fill_moves(struct opencl_device *device)
                        "OpenCL has no call that shares SVM with another process");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, false,
                        "OpenCL exports no memory; its external memory extensions only import");
-    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "OpenCL tells nothing of network cards");
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "OpenCL tells nothing of network cards%s",
+                       opencl_device_is_fine(device)
+                           ? "; a network registers fine-grain SVM as the host's"
+                           : "; coarse-grain SVM is not the host's while kernels use it");
     msp_capability_set(info, MEMSPAN_CAN_KERNELS, missing == NULL, "%s",
                        (missing != NULL) ? missing : "CL_DEVICE_COMPILER_AVAILABLE 1");
 }

@@ -185,6 +185,8 @@ const memspan_backend_t msp_backend_opencl = {
     .queue_adopt     = opencl_queue_adopt,
     .queue_hold      = opencl_queue_hold_back,
     .queue_release   = opencl_queue_release,
+    .host_open       = opencl_host_open,
+    .host_close      = opencl_host_close,
     .options         = options,
     .option_count    = sizeof(options) / sizeof(options[0]),
 };

@@ -229,6 +229,13 @@ memspan_status_t opencl_alloc(void *state, int ordinal, const memspan_request_t 
                               memspan_block_t *block_p);
 memspan_status_t opencl_free(void *state, int ordinal, const memspan_block_t *block);
 
+/* host.c: device memory that the host and its network may use while kernels run. */
+
+memspan_status_t opencl_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
+                                  void **host_p);
+memspan_status_t opencl_host_close(void *state, int ordinal, const void *address,
+                                   size_t size_bytes);
+
 /* place.c: pages of memory that is the host's. */
 
 /* Bind and lock as requested; the block records the result. */

@@ -71,8 +71,7 @@ static void describe_capabilities(const struct openmp *openmp, int ordinal,
 {
     static const unsigned of_host[] = {MEMSPAN_CAN_ACCESS_CONCURRENT, MEMSPAN_CAN_ACCESS_PAGEABLE,
                                        MEMSPAN_CAN_HOST_ATOMICS, MEMSPAN_CAN_UNIFIED_PHYSICAL};
-    static const unsigned never[]   = {MEMSPAN_CAN_PREFETCH, MEMSPAN_CAN_IPC, MEMSPAN_CAN_DMABUF,
-                                       MEMSPAN_CAN_RDMA};
+    static const unsigned never[]   = {MEMSPAN_CAN_PREFETCH, MEMSPAN_CAN_IPC, MEMSPAN_CAN_DMABUF};
     bool is_host                    = openmp->is_host[ordinal];
     bool alloc_host                 = openmp->calls.alloc_host != NULL;
     bool lock                       = openmp->calls.lock != NULL;
@@ -86,6 +85,8 @@ static void describe_capabilities(const struct openmp *openmp, int ordinal,
     for (i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
         msp_capability_set(info, never[i], false, "OpenMP has no call for it");
     }
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "OpenMP has no call for it%s",
+                       is_host ? "; a network registers its memory as the host's" : "");
     if (is_host) {
         msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", seen);
         msp_capability_set(info, MEMSPAN_CAN_IMPORT, true, "%s", seen);

@@ -274,3 +274,30 @@ memspan_status_t openmp_release(void *state, int ordinal, void *address, size_t 
     }
     return status;
 }
+
+/* The device runs on the host's processors: its memory is used together with them (probe.c). */
+memspan_status_t openmp_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
+                                  void **host_p)
+{
+    struct openmp *openmp   = state;
+    memspan_status_t status = openmp_check_ordinal(openmp, ordinal);
+
+    (void)size_bytes;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!openmp->is_host[ordinal]) {
+        return openmp->services->fail(MEMSPAN_ERR_UNSUPPORTED, "openmp", "", 0, "", NULL,
+                                      "memory of OpenMP device %d was not seen to be the host's",
+                                      ordinal);
+    }
+    *host_p = (void *)(uintptr_t)address;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t openmp_host_close(void *state, int ordinal, const void *address, size_t size_bytes)
+{
+    (void)address;
+    (void)size_bytes;
+    return openmp_check_ordinal(state, ordinal);
+}

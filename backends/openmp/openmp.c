@@ -104,4 +104,6 @@ const memspan_backend_t msp_backend_openmp = {
     .copy            = openmp_copy,
     .fill            = openmp_fill,
     .synchronize     = openmp_synchronize,
+    .host_open       = openmp_host_open,
+    .host_close      = openmp_host_close,
 };

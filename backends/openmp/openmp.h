@@ -97,6 +97,10 @@ memspan_status_t openmp_import(void *state, int ordinal, void *address, size_t s
                                void **address_p, void **cookie_p);
 memspan_status_t openmp_release(void *state, int ordinal, void *address, size_t size_bytes,
                                 void *cookie);
+memspan_status_t openmp_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
+                                  void **host_p);
+memspan_status_t openmp_host_close(void *state, int ordinal, const void *address,
+                                   size_t size_bytes);
 
 /* work.c */
 memspan_status_t openmp_copy(void *state, int ordinal, void *queue, void *to, const void *from,

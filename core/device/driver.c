@@ -127,6 +127,12 @@ static memspan_status_t leave_to_exit(const struct msp_driver *driver)
     X(queue_freed, WAITS, msp_driver_refuse,                                                       \
       (void *state, int ordinal, void *queue, const void *address, size_t size_bytes),             \
       (d->state, ordinal, queue, address, size_bytes))                                             \
+    X(host_open, WAITS, msp_driver_refuse,                                                         \
+      (void *state, int ordinal, const void *address, size_t size_bytes, void **host_p),           \
+      (d->state, ordinal, address, size_bytes, host_p))                                            \
+    X(host_close, WAITS, leave_to_exit,                                                            \
+      (void *state, int ordinal, const void *address, size_t size_bytes),                          \
+      (d->state, ordinal, address, size_bytes))                                                    \
     X(move, WAITS, msp_driver_refuse,                                                              \
       (void *state, int ordinal, const memspan_request_t *request, memspan_block_t *block_p),      \
       (d->state, ordinal, request, block_p))

@@ -333,6 +333,16 @@ typedef struct memspan_backend {
                                         size_t size_bytes);
     memspan_status_t (*queue_freed)(void *state, int ordinal, void *queue, const void *address,
                                     size_t size_bytes);
+
+    /** Group host; a table may end before it. Of devices whose memory is pages of the host.
+     * host_open(): *host_p is where the host and its network reach the first byte of that part of a
+     * device block at any time, also while the device works. MEMSPAN_ERR_UNSUPPORTED, with the
+     * reason as error record, where the driver does not allow that. host_close(): of an equal
+     * part; it precedes free(). */
+    memspan_status_t (*host_open)(void *state, int ordinal, const void *address, size_t size_bytes,
+                                  void **host_p);
+    memspan_status_t (*host_close)(void *state, int ordinal, const void *address,
+                                   size_t size_bytes);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -5,7 +5,7 @@
 #include <memspan/device.h>
 
 /** @file share.h
- * Device memory for other processes on this node, and for network cards.
+ * Device memory for other processes on this node, and for networks.
  *
  * Drivers decide at allocation whether memory can be shared: the allocator needs the trait
  * shareable=true. A process shares the driver's whole chunk, of which an allocation may be a part.
@@ -60,6 +60,25 @@ MEMSPAN_API memspan_status_t memspan_share_close(void *address);
  * its block). */
 MEMSPAN_API memspan_status_t memspan_share_dmabuf(const void *pointer, size_t size_bytes, int *fd_p,
                                                   uint64_t *offset_p);
+
+/** Where the host's processors and its network may read and write the device memory at [pointer,
+ * pointer + size_bytes) at any time, also while the device works: of devices whose memory is pages
+ * of the host, by whose driver's rules that is allowed (emulated devices, OpenMP devices on the
+ * host's processors, fine-grain SVM of OpenCL). It is for libraries that move bytes, as a network
+ * library that registers host memory: work of the device neither waits for such accesses nor is
+ * waited for, and an emulated device does not check them. Any allocator's device memory will do.
+ * @param host_p may be @p pointer itself. Valid until memspan_share_host_close(), which precedes
+ * the free: an emulated device stops a program that frees the memory before.
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no live block), MEMSPAN_ERR_UNSUPPORTED (memory of another kind;
+ * memory apart from the host's; the driver's rules forbid it), MEMSPAN_ERR_INVALID (the range
+ * leaves its block, host_p NULL), MEMSPAN_ERR_FORKED. */
+MEMSPAN_API memspan_status_t memspan_share_host_open(const void *pointer, size_t size_bytes,
+                                                     void **host_p);
+
+/** End what memspan_share_host_open() gave for the same arguments. Errors: MEMSPAN_ERR_NOT_FOUND
+ * (no live block; of an emulated device, it is not open), MEMSPAN_ERR_UNSUPPORTED,
+ * MEMSPAN_ERR_INVALID. */
+MEMSPAN_API memspan_status_t memspan_share_host_close(const void *pointer, size_t size_bytes);
 
 MEMSPAN_END_DECLS
 #endif /* MEMSPAN_SHARE_H */

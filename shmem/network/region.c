@@ -28,6 +28,7 @@ enum state { UNTRIED, REGISTERED, REFUSED };
 
 struct chunk {
     enum state state;
+    bool is_host; /* registered at region.host */
     struct msp_network_memory *memory;
     size_t key_bytes;
     unsigned char *key;
@@ -40,10 +41,12 @@ struct region {
     uint64_t chunk_bytes;
     const char *device_backend; /* NULL: the host's memory */
     char backend[16];
+    char *host;        /* where the host reaches device memory whose pages are its own; or NULL, */
+    char no_host[160]; /* and why */
     struct msp_network_region_facts facts;
 };
 
-enum mode { ON_DEMAND, ALL_AT_START, BY_MESSAGES };
+enum mode { ON_DEMAND, ALL_AT_START, HOST_ALONE, BY_MESSAGES };
 
 static struct {
     const struct msp_network_driver *driver; /* NULL: closed */
@@ -68,12 +71,14 @@ static memspan_status_t read_option(void)
     network.wanted_chunk_bytes = 0;
     if (strcasecmp(text, "all") == 0) {
         network.mode = ALL_AT_START;
+    } else if (strcasecmp(text, "host") == 0) {
+        network.mode = HOST_ALONE;
     } else if (strcasecmp(text, "none") == 0) {
         network.mode = BY_MESSAGES;
     } else if (strcasecmp(text, "touched") != 0) {
         if (!msp_text_to_size(text, strlen(text), &size) || (size < msp_page_size())) {
             memspan_error(MEMSPAN_ERR_CONFIG,
-                          "SHMEMX_REGISTER=%s is neither touched, all, none "
+                          "SHMEMX_REGISTER=%s is neither touched, all, host, none "
                           "nor the bytes of a chunk, at least a page",
                           text);
             return msp_error_hint("unset it: what other hosts touch is registered");
@@ -106,11 +111,12 @@ uint64_t msp_network_region_chunk_bytes(unsigned segment)
     return chunk_bytes;
 }
 
-/* Device memory: whose driver has it. */
+/* Device memory: whose driver has it, and whether its pages are the host's. */
 static void find_backend(struct region *region, unsigned segment)
 {
     memspan_pointer_info_t pointer = {.struct_size = sizeof pointer};
     memspan_device_info_t device   = {.struct_size = sizeof device};
+    void *host;
 
     if (msp_segments[segment].host_touches) {
         return;
@@ -121,6 +127,15 @@ static void find_backend(struct region *region, unsigned segment)
         snprintf(region->backend, sizeof region->backend, "%s", device.backend);
     }
     region->device_backend = region->backend;
+    if ((network.mode == HOST_ALONE) || (network.mode == BY_MESSAGES)) {
+        return;
+    }
+    if (memspan_share_host_open(msp_segments[segment].base, extent_of(segment), &host) ==
+        MEMSPAN_OK) {
+        region->host = host;
+    } else {
+        snprintf(region->no_host, sizeof region->no_host, "%s", memspan_error_last()->message);
+    }
 }
 
 static memspan_status_t open_region(unsigned segment)
@@ -172,14 +187,21 @@ static void explain_limit(uint64_t size_bytes)
     msp_error_hint("ulimit -l unlimited; for Slurm's jobs LimitMEMLOCK=infinity in slurmd's unit");
 }
 
+/* Why memory is not registered in the first way that there is: the error record. */
+static void note_downgrade(struct region *region)
+{
+    snprintf(region->facts.downgrade, sizeof region->facts.downgrade, "%s",
+             memspan_error_last()->message);
+}
+
 /* The dma-buf of device memory, where its driver exports one; else the driver of the network may
  * support the address. */
-static void open_dmabuf(struct msp_network_region *region)
+static void open_dmabuf(struct region *region, struct msp_network_region *wanted)
 {
-    if (memspan_share_dmabuf(region->base, region->size_bytes, &region->dmabuf_fd,
-                             &region->dmabuf_offset_bytes) != MEMSPAN_OK) {
-        msp_debug_note("no dma-buf of %s memory: %s", region->device_backend, memspan_error_text());
-        region->dmabuf_fd = -1;
+    if (memspan_share_dmabuf(wanted->base, wanted->size_bytes, &wanted->dmabuf_fd,
+                             &wanted->dmabuf_offset_bytes) != MEMSPAN_OK) {
+        note_downgrade(region);
+        wanted->dmabuf_fd = -1;
     }
 }
 
@@ -189,31 +211,84 @@ static const char *refusal_of(unsigned segment, char *reason, size_t reason_byte
     if (network.mode == BY_MESSAGES) {
         return "SHMEMX_REGISTER=none";
     }
-    if (!msp_segments[segment].host_touches && !network.limits.takes_device_memory) {
-        snprintf(reason, reason_bytes, "%s registers no device memory here", network.driver->name);
+    if (msp_segments[segment].host_touches) {
+        return NULL;
+    }
+    if (network.mode == HOST_ALONE) {
+        return "SHMEMX_REGISTER=host";
+    }
+    if (!network.limits.takes_device_memory && (regions[segment].host == NULL)) {
+        snprintf(reason, reason_bytes, "%s registers no device memory here, and %s",
+                 network.driver->name, regions[segment].no_host);
         return reason;
     }
     return NULL;
 }
 
-static memspan_status_t call_driver(struct msp_network_region *wanted,
+static memspan_status_t call_driver(const struct msp_network_region *wanted,
                                     struct msp_network_chunk *made,
                                     struct msp_network_memory **memory_p)
 {
     memspan_status_t status;
 
-    if (wanted->device_backend != NULL) {
-        open_dmabuf(wanted);
-    }
     made->key_bytes = sizeof made->key;
     status = network.driver->memory_register(wanted, made->key, &made->key_bytes, memory_p);
     if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_UNSUPPORTED)) {
         explain_limit(wanted->size_bytes);
     }
-    if (wanted->dmabuf_fd >= 0) {
-        close(wanted->dmabuf_fd); /* the registration holds the buffer */
-    }
     return status;
+}
+
+/* By its dma-buf, where its driver exports one, else by its address. */
+static memspan_status_t register_device(struct region *region, struct msp_network_region *wanted,
+                                        struct msp_network_chunk *made,
+                                        struct msp_network_memory **memory_p)
+{
+    memspan_status_t status;
+
+    if (!network.limits.takes_device_memory) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s registers no device memory here",
+                             network.driver->name);
+    }
+    open_dmabuf(region, wanted);
+    status = call_driver(wanted, made, memory_p);
+    if (wanted->dmabuf_fd < 0) {
+        return status;
+    }
+    close(wanted->dmabuf_fd); /* a registration holds the buffer */
+    if (status == MEMSPAN_OK) {
+        region->facts.is_dmabuf = true;
+        return status;
+    }
+    note_downgrade(region);
+    wanted->dmabuf_fd = -1;
+    return call_driver(wanted, made, memory_p);
+}
+
+/* Device memory that the network does not take as such is registered as the pages of the host that
+ * it consists of. */
+static memspan_status_t register_range(unsigned segment, const struct msp_network_chunk *range,
+                                       struct msp_network_chunk *made, struct chunk *chunk)
+{
+    struct region *region            = &regions[segment];
+    struct msp_network_region wanted = {.base = msp_segments[segment].base + range->offset_bytes,
+                                        .size_bytes     = range->size_bytes,
+                                        .device_backend = region->device_backend,
+                                        .dmabuf_fd      = -1};
+    memspan_status_t status;
+
+    if (region->device_backend == NULL) {
+        return call_driver(&wanted, made, &chunk->memory);
+    }
+    status = register_device(region, &wanted, made, &chunk->memory);
+    if ((status == MEMSPAN_OK) || (region->host == NULL)) {
+        return status;
+    }
+    note_downgrade(region);
+    wanted.base           = region->host + range->offset_bytes;
+    wanted.device_backend = NULL;
+    chunk->is_host        = true;
+    return call_driver(&wanted, made, &chunk->memory);
 }
 
 static void note_refusal(struct region *region, unsigned segment, struct chunk *chunk)
@@ -239,16 +314,12 @@ static void note_refusal(struct region *region, unsigned segment, struct chunk *
 static void register_chunk(struct region *region, unsigned segment,
                            const struct msp_network_chunk *range, struct chunk *chunk)
 {
-    struct msp_network_region wanted = {.base = msp_segments[segment].base + range->offset_bytes,
-                                        .size_bytes     = range->size_bytes,
-                                        .device_backend = region->device_backend,
-                                        .dmabuf_fd      = -1};
     struct msp_network_chunk made;
-    char reason[96];
+    char reason[256];
     const char *refusal     = refusal_of(segment, reason, sizeof reason);
     memspan_status_t status = (refusal != NULL)
                                   ? memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s", refusal)
-                                  : call_driver(&wanted, &made, &chunk->memory);
+                                  : register_range(segment, range, &made, chunk);
 
     if (status == MEMSPAN_OK) {
         chunk->key = malloc(made.key_bytes + 1);
@@ -266,7 +337,7 @@ static void register_chunk(struct region *region, unsigned segment,
     chunk->state     = REGISTERED;
     region->facts.chunk_count++;
     region->facts.registered_bytes += range->size_bytes;
-    region->facts.is_dmabuf = (wanted.dmabuf_fd >= 0);
+    region->facts.is_host = chunk->is_host;
     network.registered_bytes += range->size_bytes;
 }
 
@@ -287,11 +358,12 @@ static memspan_status_t find_chunk(unsigned segment, uint64_t offset_bytes,
     if (chunk_p->size_bytes > region->chunk_bytes) {
         chunk_p->size_bytes = region->chunk_bytes;
     }
-    chunk_p->address   = (uint64_t)(uintptr_t)msp_segments[segment].base + chunk_p->offset_bytes;
     chunk_p->key_bytes = 0;
     if (chunk->state == UNTRIED) {
         register_chunk(region, segment, chunk_p, chunk);
     }
+    chunk_p->address = chunk_p->offset_bytes +
+                       (uintptr_t)(chunk->is_host ? region->host : msp_segments[segment].base);
     if (chunk->state == REFUSED) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s", region->facts.why);
     }
@@ -335,8 +407,9 @@ memspan_status_t msp_network_region_add(unsigned segment)
     return status;
 }
 
-static void close_region(struct region *region)
+static void close_region(unsigned segment)
 {
+    struct region *region = &regions[segment];
     size_t i;
 
     for (i = 0; i < region->chunk_count; i++) {
@@ -346,6 +419,9 @@ static void close_region(struct region *region)
         }
     }
     network.registered_bytes -= region->facts.registered_bytes;
+    if (region->host != NULL) {
+        (void)memspan_share_host_close(msp_segments[segment].base, extent_of(segment));
+    }
     free(region->chunks);
     memset(region, 0, sizeof *region);
 }
@@ -354,7 +430,7 @@ void msp_network_region_remove(unsigned segment)
 {
     pthread_mutex_lock(&region_lock);
     if (network.driver != NULL) {
-        close_region(&regions[segment]);
+        close_region(segment);
     }
     pthread_mutex_unlock(&region_lock);
 }
@@ -394,13 +470,18 @@ void msp_network_region_describe(unsigned segment, struct msp_network_region_fac
 static void write_text(unsigned segment, char *text, size_t text_bytes)
 {
     const struct region *region = &regions[segment];
+    const char *how             = region->facts.is_dmabuf ? " (dma-buf)"
+                                  : region->facts.is_host ? " as pages of the host"
+                                                          : "";
     char chunk_text[24];
     char sum_text[24];
-    char reason[96];
-    const char *refusal = refusal_of(segment, reason, sizeof reason);
-    bool is_whole       = !network.limits.pins_memory && (network.wanted_chunk_bytes == 0);
-    size_t used         = 0;
+    char reason[256];
+    const char *refusal;
+    bool is_whole = !network.limits.pins_memory && (network.wanted_chunk_bytes == 0);
+    size_t used   = 0;
 
+    (void)open_region(segment); /* whether the host has the pages of device memory */
+    refusal = refusal_of(segment, reason, sizeof reason);
     if (refusal != NULL) {
         snprintf(text, text_bytes, "by messages, which its PE executes%s: %s",
                  msp_segments[segment].host_touches ? "" : ", large blocks through a staging area",
@@ -410,17 +491,19 @@ static void write_text(unsigned segment, char *text, size_t text_bytes)
     text[0] = '\0';
     msp_text_append(text, text_bytes, &used, "by %s, registered ", network.driver->name);
     if (is_whole) {
-        msp_text_append(text, text_bytes, &used, "as a whole%s",
-                        region->facts.is_dmabuf ? " (dma-buf)" : "");
+        msp_text_append(text, text_bytes, &used, "as a whole%s", how);
     } else {
         msp_text_append(text, text_bytes, &used, "in chunks of %s%s",
                         msp_text_from_size(chunk_text, sizeof chunk_text,
                                            msp_network_region_chunk_bytes(segment)),
-                        region->facts.is_dmabuf ? " (dma-buf)" : "");
+                        how);
     }
     msp_text_append(text, text_bytes, &used, " at first use; %u so far, %s",
                     region->facts.chunk_count,
                     msp_text_from_size(sum_text, sizeof sum_text, region->facts.registered_bytes));
+    if (region->facts.downgrade[0] != '\0') {
+        msp_text_append(text, text_bytes, &used, "; %s", region->facts.downgrade);
+    }
     if (region->facts.refused_count != 0) {
         msp_text_append(text, text_bytes, &used, "; %u by messages: %s",
                         region->facts.refused_count, region->facts.why);

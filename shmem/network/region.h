@@ -34,6 +34,8 @@ struct msp_network_region_facts {
     unsigned refused_count; /* cannot be registered: reached by messages */
     uint64_t chunk_bytes;   /* of a chunk that is not the last */
     bool is_dmabuf;         /* device memory, by the file descriptor of its driver */
+    bool is_host;           /* device memory, as the pages of the host that it consists of */
+    char downgrade[160];    /* why it is not registered in a better way; may be empty */
     char why[256];          /* why memory is reached by messages; may be empty */
 };
 

@@ -152,6 +152,7 @@ static void foresee(const struct msp_partition_request *request,
                     const struct msp_partition_placement *placement, shmemx_partition_info_t *info)
 {
     bool host_touches = !placement->is_block || (placement->device_kind != MEMSPAN_KIND_DEVICE);
+    memspan_device_info_t device = {.struct_size = sizeof device};
 
     info->kind            = placement->kind;
     info->device          = placement->device;
@@ -161,8 +162,14 @@ static void foresee(const struct msp_partition_request *request,
                          (placement->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
     write_words(request, placement, info);
     msp_huge_foresee(request, placement, info->huge_pages, sizeof info->huge_pages);
-    snprintf(info->remote, sizeof info->remote, "%s",
-             host_touches ? "registered" : "registered, or messages");
+    snprintf(info->remote, sizeof info->remote, "registered");
+    if (!host_touches && (memspan_device_describe(placement->device, &device) == MEMSPAN_OK)) {
+        snprintf(info->remote, sizeof info->remote,
+                 "registered, or messages: dma-buf %s: %.90s; %.110s",
+                 ((device.capabilities & MEMSPAN_CAN_DMABUF) != 0) ? "yes" : "no",
+                 device.capability_note[__builtin_ctz(MEMSPAN_CAN_DMABUF)],
+                 device.capability_note[__builtin_ctz(MEMSPAN_CAN_RDMA)]);
+    }
 }
 
 static memspan_status_t foresee_request(const struct msp_partition_request *request,

@@ -103,7 +103,48 @@ static void other_memory_is_not_shared(void)
     }
 }
 
+/* Device memory whose pages are the host's is reached there while the device works, and memquery's
+ * note says whether it is. */
+static void device_memory_is_open_for_the_host(void)
+{
+    const char *note = conform_device()->info.capability_note[__builtin_ctz(MEMSPAN_CAN_RDMA)];
+    static unsigned char seen[BYTES];
+    struct conform_memory m;
+    int i;
+
+    for (i = 0; conform_kind(i, &m); i++) {
+        unsigned char *at       = memspan_alloc(m.allocator, BYTES);
+        unsigned char *host     = NULL;
+        memspan_status_t status = memspan_share_host_open(at + 1000, BYTES - 1000, (void **)&host);
+
+        CHECK(at != NULL, "%s", memspan_error_text());
+        if (m.kind == MEMSPAN_KIND_DEVICE) {
+            CHECK((status == MEMSPAN_OK) == (strstr(note, "a network registers") != NULL), "%s",
+                  note);
+        }
+        if (status == MEMSPAN_OK) {
+            CHECK(m.kind == MEMSPAN_KIND_DEVICE);
+            memset(seen, 77, sizeof(seen));
+            CHECK_OK(memspan_copy(at, seen, BYTES));
+            conform_wait();
+            CHECK_BYTES((host[0] == 77) && (host[BYTES - 1001] == 77));
+            host[5] = 3;
+            CHECK_OK(memspan_copy(seen, at, BYTES));
+            CHECK_BYTES((seen[1004] == 77) && (seen[1005] == 3) && (seen[1006] == 77));
+            CHECK(memspan_share_host_open(at + 1, BYTES, (void **)&host) == MEMSPAN_ERR_INVALID);
+            CHECK_OK(memspan_share_host_close(at + 1000, BYTES - 1000));
+        } else {
+            CHECK(status == MEMSPAN_ERR_UNSUPPORTED, "%s", memspan_error_text());
+            CHECK(memspan_error_last()->message[0] != '\0');
+            CHECK(host == NULL);
+        }
+        CHECK_OK(memspan_free(at));
+        conform_done(&m);
+    }
+}
+
 const struct conform_case conform_share_cases[] = {
+    {"device_memory_is_open_for_the_host", device_memory_is_open_for_the_host},
     {"shareable_memory_is_memory", shareable_memory_is_memory},
     {"other_memory_is_not_shared", other_memory_is_not_shared},
     {NULL, NULL},

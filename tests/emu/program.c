@@ -75,6 +75,31 @@ static __attribute__((noinline)) void write_it(volatile double *to)
 
 /* ---- wrong ---- */
 
+static double *take_open(void)
+{
+    double *block = take(false);
+    void *host;
+
+    need(memspan_share_host_open(block, COUNT * sizeof(double), &host) == MEMSPAN_OK, "open");
+    memset(host, 0, COUNT * sizeof(double));
+    return block;
+}
+
+static void frees_open(void)
+{
+    (void)memspan_free(take_open());
+}
+
+static void frees_closed(void)
+{
+    double *block = take_open();
+
+    need(memspan_share_host_close(block, COUNT * sizeof(double)) == MEMSPAN_OK, "close");
+    need(memspan_share_host_close(block, COUNT * sizeof(double)) == MEMSPAN_ERR_NOT_FOUND,
+         "close again");
+    need(memspan_free(block) == MEMSPAN_OK, "free");
+}
+
 static void read_device(void)
 {
     printf("%g\n", read_it(take(false)));
@@ -565,6 +590,8 @@ static const struct mode {
     bool right;
 } modes[] = {
     {"read_device", read_device, false},
+    {"frees_open", frees_open, false},
+    {"frees_closed", frees_closed, true},
     {"read_second_small", read_second_small, false},
     {"read_third_small", read_third_small, false},
     {"read_device_unwinder_faults", read_device_unwinder_faults, false},

@@ -67,6 +67,14 @@ stopped read_second_small 'allocation  800 bytes' 'allocated by take_small+' 'al
 stopped read_third_small 'allocation  1600 bytes' 'allocated by take_longer+' \
     'allocated by read_third_small+'
 case $said in *'by take_second+'* | *'by take_small+'*) complain "read_third_small: another's stack: $said" ;; esac
+# Memory that a network has registered is not freed.
+said=$("$program" frees_open 2>&1) && code=0 || code=$?
+[ "$code" -eq 134 ] || complain "frees_open: exit code $code: $said"
+case $said in
+*'may be used after its free'*'memspan_share_host_close()'*'memspan_share_host_open()'*take_open+*'a free by the host'*) ;;
+*) complain "frees_open: $said" ;;
+esac
+runs frees_closed
 # What is known stays said when the unwinder faults.
 stopped read_device_unwinder_faults 'the host read device memory' 'read_unwindless+' 'allocated by main+'
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'

@@ -55,6 +55,7 @@ static struct {
     uint64_t bytes;
     uint64_t limit_bytes; /* 0: none */
     memspan_status_t refusal;
+    bool refuses_dmabuf;
     struct msp_network_region last;
 } fake;
 
@@ -67,6 +68,9 @@ static memspan_status_t fake_register(const struct msp_network_region *region, v
 {
     fake.calls++;
     fake.last = *region;
+    if (fake.refuses_dmabuf && (region->dmabuf_fd >= 0)) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "fake: no dma-bufs");
+    }
     if (fake.refusal != MEMSPAN_OK) {
         return memspan_error(fake.refusal, "fake: no");
     }
@@ -107,6 +111,32 @@ memspan_status_t __wrap_memspan_share_dmabuf(const void *pointer, size_t size_by
     }
     *fd_p     = open("/dev/null", O_RDONLY | O_CLOEXEC);
     *offset_p = 4096;
+    return MEMSPAN_OK;
+}
+
+static char *host_pages; /* NULL: device memory is not the host's */
+static int host_opened;
+memspan_status_t __wrap_memspan_share_host_open(const void *pointer, size_t size_bytes,
+                                                void **host_p);
+memspan_status_t __wrap_memspan_share_host_open(const void *pointer, size_t size_bytes,
+                                                void **host_p)
+{
+    (void)size_bytes;
+    if (host_pages == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "its pages are elsewhere");
+    }
+    cr_assert_eq(pointer, msp_segments[SEGMENT].base);
+    host_opened++;
+    *host_p = host_pages;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t __wrap_memspan_share_host_close(const void *pointer, size_t size_bytes);
+memspan_status_t __wrap_memspan_share_host_close(const void *pointer, size_t size_bytes)
+{
+    cr_assert_eq(pointer, msp_segments[SEGMENT].base);
+    cr_assert_eq(size_bytes, msp_segments[SEGMENT].size_bytes);
+    host_opened--;
     return MEMSPAN_OK;
 }
 
@@ -365,7 +395,7 @@ Test(region, device_memory_of_a_host_network)
     cr_assert(strstr(facts.why, "fake registers no device memory") != NULL, "%s", facts.why);
     expect_text(
         "by messages, which its PE executes, large blocks through a staging area: fake registers "
-        "no device memory");
+        "no device memory here, and its pages are elsewhere");
 }
 
 Test(region, device_memory_by_dmabuf)
@@ -387,4 +417,70 @@ Test(region, device_memory_without_dmabuf)
     cr_assert_eq(find_device_memory(true), MEMSPAN_OK);
     cr_assert_eq(fake.last.dmabuf_fd, -1);
     cr_assert(fake.last.device_backend != NULL);
+}
+
+/* Both a driver without dma-bufs and one that refuses this one: by the address, and it is said. */
+Test(region, device_memory_whose_dmabuf_is_refused)
+{
+    has_dmabuf          = true;
+    fake.refuses_dmabuf = true;
+    cr_assert_eq(find_device_memory(true), MEMSPAN_OK);
+    cr_assert_eq(fake.calls, 2);
+    cr_assert_eq(fake.last.dmabuf_fd, -1);
+    cr_assert(fake.last.device_backend != NULL);
+    expect_text("1 so far, 4 MiB; fake: no dma-bufs");
+}
+
+/* ---- devices whose memory is pages of the host ---- */
+
+static void find_pages(bool takes_it)
+{
+    struct msp_network_chunk chunk;
+
+    host_pages = (char *)(uintptr_t)0x300000000000;
+    cr_assert_eq(find_device_memory(takes_it), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(msp_network_region_find(SEGMENT, (uint64_t)16 * MIB, &chunk), MEMSPAN_OK);
+    cr_assert_eq(chunk.address, (uintptr_t)host_pages + (uint64_t)16 * MIB);
+    cr_assert_eq(fake.last.base, host_pages + (ptrdiff_t)16 * MIB);
+    cr_assert(fake.last.device_backend == NULL, "it is registered as a device's");
+    cr_assert_eq(host_opened, 1);
+    msp_network_region_remove(SEGMENT);
+    cr_assert_eq(fake.live, 0);
+    cr_assert_eq(host_opened, 0, "it is left open for the host");
+}
+
+Test(region, pages_of_the_host)
+{
+    find_pages(false);
+    cr_assert_eq(fake.calls, 1);
+}
+
+Test(region, pages_of_the_host_are_said)
+{
+    host_pages = (char *)(uintptr_t)0x300000000000;
+    cr_assert_eq(find_device_memory(false), MEMSPAN_OK);
+    expect_text("by fake, registered in chunks of 16 MiB as pages of the host at first use; 1 so "
+                "far, 4 MiB; fake registers no device memory here");
+}
+
+/* A network that takes devices is asked for the memory itself first. */
+Test(region, device_memory_before_pages_of_the_host)
+{
+    host_pages = (char *)(uintptr_t)0x300000000000;
+    cr_assert_eq(find_device_memory(true), MEMSPAN_OK);
+    cr_assert(fake.last.device_backend != NULL);
+    cr_assert_eq(fake.calls, 1);
+}
+
+Test(region, only_memory_of_the_host_by_request)
+{
+    host_pages = (char *)(uintptr_t)0x300000000000;
+    setenv("SHMEMX_REGISTER", "host", 1);
+    cr_assert_eq(find_device_memory(true), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_eq(fake.calls, 0);
+    cr_assert_eq(host_opened, 0);
+    expect_text("SHMEMX_REGISTER=host");
+    msp_segments[SEGMENT].host_touches = true;
+    msp_network_region_remove(SEGMENT);
+    (void)found(0);
 }
