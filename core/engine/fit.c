@@ -77,7 +77,7 @@ static uint32_t new_record(struct msp_fit *fit)
     struct msp_record *r = msp_fit_record(fit, id);
 
     fit->unused_record = r->bin_after;
-    memset(r, 0, sizeof(*r));
+    memset(r, 0, offsetof(struct msp_record, recent)); /* no block that is free has a number */
     return id;
 }
 
@@ -85,7 +85,7 @@ static void drop_record(struct msp_fit *fit, uint32_t id)
 {
     struct msp_record *r = msp_fit_record(fit, id);
 
-    memset(r, 0, sizeof(*r));
+    memset(r, 0, offsetof(struct msp_record, recent)); /* no block that is free has a number */
     r->bin_after       = fit->unused_record;
     fit->unused_record = id;
 }

@@ -60,10 +60,11 @@ struct msp_record {
     bool is_free;
     bool zeroed; /* free: every byte is zero */
     bool fallback;
-    _Atomic uint8_t use; /* enum msp_use */
-    bool dirty;          /* free: a part of it may have been used */
-    bool grown;          /* in use: it was given space to grow, and took some */
-    uint32_t free_since; /* free: fit.round when most of it was given back */
+    _Atomic uint8_t use;     /* enum msp_use */
+    bool dirty;              /* free: a part of it may have been used */
+    bool grown;              /* in use: it was given space to grow, and took some */
+    uint32_t free_since;     /* free: fit.round when most of it was given back */
+    _Atomic uint32_t recent; /* the number of the heap's entry that has it (heap.h); 0: none */
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct msp_record) == 64, "a record is a cache line");
 
@@ -103,6 +104,13 @@ static inline struct msp_record *msp_fit_record(const struct msp_fit *fit, uint3
 static inline void *msp_record_address(const struct msp_record *r)
 {
     return (void *)(r->range->address + ((size_t)r->offset << MSP_UNIT_SHIFT));
+}
+
+/* The block is no heap's any more that had an entry for it. By its owner: before it is anything
+ * else, or has another size. */
+static inline void msp_record_leave(struct msp_record *r)
+{
+    atomic_store_explicit(&r->recent, 0, memory_order_relaxed);
 }
 
 static inline size_t msp_record_bytes(const struct msp_record *r)

@@ -17,6 +17,19 @@ MSP_LOCK_STATIC(unused_lock, MSP_RANK_HEAPS);
 
 /* ---- making and finding ---- */
 
+/* The entries of all heaps have numbers of their own. */
+static void number_recent(struct msp_heap *heap)
+{
+    static _Atomic uint32_t last;
+    uint32_t first = atomic_fetch_add_explicit(&last, MSP_RECENT_COUNT, memory_order_relaxed) + 1;
+    uint32_t i;
+
+    for (i = 0; i < MSP_RECENT_COUNT; i++) {
+        heap->recent[i].heap   = heap;
+        heap->recent[i].number = first + i;
+    }
+}
+
 static struct msp_heap *take_record(void)
 {
     struct msp_heap *heap;
@@ -32,6 +45,7 @@ static struct msp_heap *take_record(void)
             aligned_alloc(MSP_CACHE_LINE_BYTES, msp_round_up(sizeof(*heap), MSP_CACHE_LINE_BYTES));
         if (heap != NULL) {
             memset(heap, 0, sizeof(*heap));
+            number_recent(heap);
         }
     }
     return heap;

@@ -9,7 +9,11 @@
  * thread's sections alone (or while all are stopped), so that allocating and freeing take no lock
  * and no atomic read-modify-write.
  *
- * The two inline functions here are the hot paths. They decide nothing: any case that is not plain
+ * Medium blocks that a thread frees and allocates again and again have an entry each, by the size
+ * requested: the block stays in it while it is in use, and is found there by its address when it is
+ * freed. Charges and counts are those of any block.
+ *
+ * The inline functions here are the hot paths. They decide nothing: any case that is not plain
  * (no free object, another thread's object, a pointer that is no object, a watched thread) leaves
  * them with nothing changed, and the slow paths start anew. */
 
@@ -19,15 +23,34 @@
 #include "core/engine/thread.h"
 
 enum {
-    MSP_HEAP_BINS        = 288,
-    MSP_HEAP_WORDS       = (MSP_HEAP_BINS + 63) / 64,
-    MSP_MEDIUM_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
-    MSP_HEAP_TURNS       = 8,       /* slow paths between two looks at the clock */
-    MSP_HEAP_SWAPS       = 32,      /* the same of lists that change places, at most */
+    MSP_HEAP_BINS          = 288,
+    MSP_HEAP_WORDS         = (MSP_HEAP_BINS + 63) / 64,
+    MSP_MEDIUM_MAX_BYTES   = 1 << 20, /* of a block that a heap keeps */
+    MSP_HEAP_TURNS         = 8,       /* slow paths between two looks at the clock */
+    MSP_HEAP_SWAPS         = 32,      /* the same of lists that change places, at most */
+    MSP_RECENT_SHIFT       = 29,
+    MSP_RECENT_COUNT       = 1 << (32 - MSP_RECENT_SHIFT),
+    MSP_RECENT_BLOCK_SHIFT = 13, /* larger blocks have entries: */
 };
+_Static_assert((1 << MSP_RECENT_BLOCK_SHIFT) == MSP_SMALL_MAX_BYTES, "blocks above small sizes");
 
 /* Credit of those without a limit: never used up, never too much. */
 #define MSP_CREDIT_UNLIMITED (INT64_C(1) << 62)
+
+/* A block and the entry belong together while the record's number is the entry's: whatever takes
+ * the block elsewhere, or changes its size, clears it (msp_record_leave()). */
+struct msp_recent {
+    size_t free_bytes;         /* size_bytes while the block waits here; 0: in use */
+    void *address;             /* of the block */
+    struct msp_record *record; /* NULL: the entry has no block */
+    size_t size_bytes;         /* requested */
+    struct msp_heap *heap;
+    uint32_t number; /* never 0 */
+    uint32_t bytes;  /* of the block */
+    uint32_t round;  /* of the decay that saw it first since it was freed, if */
+    bool seen;
+    uint8_t misses; /* other blocks of its place that were freed */
+} __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 
 /* Freed medium blocks, all of one pool, by bin of the fit, linked by kept_after. */
 struct msp_heap_cache {
@@ -37,7 +60,8 @@ struct msp_heap_cache {
     uint64_t filled[MSP_HEAP_WORDS];
     struct msp_record *first[MSP_HEAP_BINS];
     size_t bytes;
-    size_t lent_bytes; /* of the limit of all caches: no more than that is kept */
+    size_t recent_bytes; /* of the blocks that have entries, in use or not */
+    size_t lent_bytes;   /* of the limit of all caches: no more than that is kept */
     unsigned count;
     unsigned turns;
 };
@@ -90,6 +114,7 @@ struct msp_heap {
     /* These stay when the record is used again. */
     _Atomic(struct msp_slab *) announced; /* slabs in which others have freed, and were full */
     struct msp_heap_cache *cache;         /* NULL until the first block is freed */
+    struct msp_recent recent[MSP_RECENT_COUNT];
 };
 
 /* ---- hot ---- */
@@ -136,24 +161,62 @@ static inline bool msp_heap_swap(struct msp_heap *heap, struct msp_slab *slab)
     return true;
 }
 
-/* An object of @p size_bytes on a boundary of at most MSP_SMALL_ALIGN_MAX, a power of two, from
- * the allocator of @p handle; NULL: take the slow path. */
+/* The entry for blocks of that size. */
+static inline struct msp_recent *msp_heap_recent(struct msp_heap *heap, size_t size_bytes)
+{
+    return &heap->recent[(uint32_t)size_bytes * UINT32_C(0x9e3779b1) >> MSP_RECENT_SHIFT];
+}
+
+/* A block of @p size_bytes, more than MSP_SMALL_MAX_BYTES, that waits in its entry; NULL: take the
+ * slow path. */
+static inline __attribute__((always_inline)) void *msp_heap_alloc_recent(uintptr_t handle,
+                                                                         size_t size_bytes)
+{
+    int64_t bytes         = (int64_t)(size_bytes + MSP_CHARGE_OVERHEAD_BYTES);
+    struct msp_heap *heap = msp_heap_at(msp_thread_enter_fast(), handle);
+    struct msp_recent *recent;
+
+    if (MSP_UNLIKELY(heap == NULL)) {
+        goto out_leave;
+    }
+    recent = msp_heap_recent(heap, size_bytes);
+    if (MSP_UNLIKELY(recent->free_bytes != size_bytes) || MSP_UNLIKELY(heap->credit < bytes) ||
+        MSP_UNLIKELY(++heap->turns % MSP_HEAP_SWAPS == 0)) {
+        goto out_leave;
+    }
+    heap->credit -= bytes;
+    heap->allocated_count++;
+    recent->free_bytes = 0;
+    atomic_store_explicit(&recent->record->use, MSP_USE_BLOCK, memory_order_relaxed);
+    msp_thread_leave();
+    MSP_ASSUME(recent->address != NULL);
+    return recent->address;
+
+out_leave:
+    msp_thread_leave();
+    return NULL;
+}
+
+/* An object, or a block that waits in its entry, of @p size_bytes on a boundary of at most
+ * MSP_SMALL_ALIGN_MAX, a power of two, from the allocator of @p handle; NULL: take the slow path.
+ */
 static inline __attribute__((always_inline)) void *
 msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    size_t step = (size_bytes + 15) >> MSP_CLASS_STEP_SHIFT;
+    size_t step;
     struct msp_heap *heap;
     struct msp_slab *slab;
     void *address;
     uint32_t i;
 
     if (MSP_UNLIKELY(size_bytes > MSP_SMALL_MAX_BYTES)) {
-        return NULL;
+        return (align_bytes > MSP_UNIT_BYTES) ? NULL : msp_heap_alloc_recent(handle, size_bytes);
     }
     heap = msp_heap_at(msp_thread_enter_fast(), handle);
     if (MSP_UNLIKELY(heap == NULL)) {
         goto out_leave;
     }
+    step = (size_bytes + 15) >> MSP_CLASS_STEP_SHIFT;
     slab = heap->direct[step];
     if (align_bytes > 16) { /* tables stand in order of alignment */
         const uint8_t *asked = msp_class_table(align_bytes);
@@ -195,15 +258,53 @@ static inline __attribute__((always_inline)) bool msp_heap_free_in(struct msp_sl
     return true;
 }
 
-/* Free an object of a slab that the calling thread has used before. False: it may be one of another
- * slab, or take the slow path. */
+/* Where a thread looks for the entry of a block: no two blocks are nearer than that. */
+static inline unsigned msp_recent_place(const void *pointer)
+{
+    return (unsigned)((uintptr_t)pointer >> MSP_RECENT_BLOCK_SHIFT) & (MSP_THREAD_BLOCKS - 1);
+}
+
+/* In a section: free a block that has an entry. False: take the slow path. */
+static inline __attribute__((always_inline)) bool msp_heap_free_recent(const struct msp_thread *t,
+                                                                       const void *pointer)
+{
+    unsigned place = msp_recent_place(pointer);
+    struct msp_recent *recent;
+    struct msp_record *r;
+    struct msp_heap *heap;
+    int64_t credit;
+
+    if (t->blocks[place] != (uintptr_t)pointer) {
+        return false;
+    }
+    recent = t->recents[place];
+    r      = recent->record;
+    heap   = recent->heap;
+    credit = heap->credit + (int64_t)(recent->size_bytes + MSP_CHARGE_OVERHEAD_BYTES);
+    if (MSP_UNLIKELY(recent->free_bytes != 0) ||
+        MSP_UNLIKELY(atomic_load_explicit(&r->recent, memory_order_relaxed) != recent->number) ||
+        MSP_UNLIKELY(credit > heap->credit_most)) {
+        return false;
+    }
+    msp_heap_note_least(heap);
+    heap->credit = credit;
+    heap->freed_count++;
+    recent->free_bytes = recent->size_bytes;
+    recent->seen       = false;
+    atomic_store_explicit(&r->use, MSP_USE_CACHED, memory_order_relaxed);
+    return true;
+}
+
+/* Free an object of a slab that the calling thread has used before, or a block that has an entry of
+ * its own. False: it may be another's, or take the slow path. */
 static inline __attribute__((always_inline)) bool msp_heap_free_fast(const void *pointer)
 {
     uintptr_t granule          = (uintptr_t)pointer >> MSP_GRANULE_SHIFT;
     unsigned place             = (unsigned)granule & (MSP_THREAD_GRANULES - 1);
     const struct msp_thread *t = msp_thread_enter_fast();
-    bool done =
-        MSP_LIKELY(t->granules[place] == granule) && msp_heap_free_in(t->slabs[place], pointer);
+    bool done                  = MSP_LIKELY(t->granules[place] == granule)
+                                     ? msp_heap_free_in(t->slabs[place], pointer)
+                                     : msp_heap_free_recent(t, pointer);
 
     msp_thread_leave();
     return done;
@@ -323,6 +424,9 @@ struct msp_sweep {
 /* A slice of it, during which the threads are stopped: some tenths of a millisecond. True: the walk
  * is done. */
 bool msp_heap_sweep(struct msp_sweep *sweep);
+
+/* The broken invariant of a heap's entries; NULL: none. While its thread is stopped. */
+const char *msp_heap_check_entries(const struct msp_heap *heap);
 
 /* Walk the invariants of all heaps. */
 memspan_status_t msp_heap_check(void);
@@ -448,6 +552,9 @@ void msp_heap_drain(struct msp_heap *heap);
 
 /* Cached blocks that are too old in that round of the decay go back to the pool. */
 void msp_heap_decay(struct msp_heap *heap, uint32_t round);
+
+/* The bytes of all cached blocks. */
+size_t msp_heap_cached_bytes(const struct msp_heap *heap);
 
 /* All cached blocks go back to the pool; the pool, for settling, or NULL. */
 struct msp_pool *msp_heap_flush(struct msp_heap *heap);

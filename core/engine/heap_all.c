@@ -228,7 +228,7 @@ static void publish_waiting(struct msp_heap *heap)
 {
     const struct msp_allocator *a = heap->account->allocator;
     struct msp_provider *provider = atomic_load_explicit(&a->provider, memory_order_acquire);
-    int64_t waiting               = ((heap->cache == NULL) ? 0 : (int64_t)heap->cache->bytes);
+    int64_t waiting               = (int64_t)msp_heap_cached_bytes(heap);
     int c;
 
     for (c = 0; c < MSP_CLASS_COUNT; c++) {
@@ -539,7 +539,7 @@ static const char *check_objects(const struct msp_slab *slab)
 static const char *check_heap(const struct msp_heap *heap)
 {
     const struct msp_slab *slab;
-    const char *problem = NULL;
+    const char *problem = msp_heap_check_entries(heap);
     int c;
 
     for (c = 0; (problem == NULL) && (c < MSP_CLASS_COUNT); c++) {

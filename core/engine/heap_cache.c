@@ -3,7 +3,8 @@
  *
  * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
  * records; a program that frees and allocates similar sizes does neither here. A request is served
- * from its own bin or one that is at most an eighth larger.
+ * from its own bin or one that is at most an eighth larger. A block that is freed first gets the
+ * entry of its size, where there is none yet (heap.h); others go into their bins.
  *
  * The cached bytes are bounded for the process: a cache keeps no more than it has been lent, in
  * steps, of one sum. It goes back when it has waited for the decay time, by the thread that
@@ -22,6 +23,7 @@ enum {
     MOST_BLOCKS = 512,       /* in a cache */
     BINS_ABOVE  = 8,
     TURNS       = 8, /* fast paths between two looks at the clock */
+    MISSES      = 8, /* blocks freed for an entry whose block is in use, until one gets it */
 };
 
 static _Atomic int64_t lent_bytes; /* to all caches */
@@ -80,17 +82,24 @@ static struct msp_record *take_block(struct msp_heap_cache *cache, size_t size_b
 static inline __attribute__((always_inline)) struct msp_record *take_charged(struct msp_heap *heap,
                                                                              size_t size_bytes)
 {
-    uint64_t bytes = size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
-    int bin        = find_bin_for(heap->cache, size_bytes);
+    uint64_t bytes            = size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
+    struct msp_recent *recent = msp_heap_recent(heap, size_bytes);
+    bool waits                = (recent->free_bytes == size_bytes);
+    int bin                   = waits ? 0 : find_bin_for(heap->cache, size_bytes);
     struct msp_record *r;
 
     if ((bin < 0) ||
         (MSP_UNLIKELY(heap->credit < (int64_t)bytes) && !msp_heap_borrow(heap, bytes))) {
         return NULL;
     }
-    r                  = take_first(heap->cache, (unsigned)bin);
-    r->requested_bytes = size_bytes;
-    r->fallback        = false;
+    if (waits) {
+        recent->free_bytes = 0;
+        r                  = recent->record;
+    } else {
+        r                  = take_first(heap->cache, (unsigned)bin);
+        r->requested_bytes = size_bytes;
+        r->fallback        = false;
+    }
     atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
     heap->credit -= (int64_t)bytes;
     heap->allocated_count++;
@@ -200,6 +209,136 @@ static inline __attribute__((always_inline)) void put(struct msp_heap_cache *cac
     cache->count++;
 }
 
+/* ---- entries ---- */
+
+/* The entry has no block any more. The block, if it waits, is the caller's. */
+static void end_entry(struct msp_heap *heap, struct msp_recent *recent)
+{
+    struct msp_thread *t = heap->thread;
+    unsigned place       = msp_recent_place(recent->address);
+
+    if (t->recents[place] == recent) {
+        t->blocks[place]  = msp_thread_no_block(place);
+        t->recents[place] = NULL;
+    }
+    heap->cache->recent_bytes -= recent->bytes;
+    recent->record     = NULL;
+    recent->free_bytes = 0;
+}
+
+/* In a section: a block that the heap may keep waits in the entry of its size. False: another one
+ * has it. */
+static bool enter(struct msp_heap *heap, struct msp_record *r)
+{
+    size_t size_bytes         = r->requested_bytes;
+    struct msp_recent *recent = msp_heap_recent(heap, size_bytes);
+    void *address             = msp_record_address(r);
+    unsigned place            = msp_recent_place(address);
+
+    if ((recent->free_bytes != 0) || (size_bytes <= MSP_SMALL_MAX_BYTES) ||
+        (size_bytes > heap->medium_max_bytes)) {
+        return false;
+    }
+    if (recent->record != NULL) {
+        if ((recent->record != r) && (++recent->misses % MISSES != 0)) {
+            return false;
+        }
+        end_entry(heap, recent);
+    }
+    recent->free_bytes = size_bytes;
+    recent->size_bytes = size_bytes;
+    recent->address    = address;
+    recent->record     = r;
+    recent->bytes      = (uint32_t)msp_record_bytes(r);
+    recent->seen       = false;
+    heap->cache->recent_bytes += recent->bytes;
+    heap->thread->blocks[place]  = (uintptr_t)address;
+    heap->thread->recents[place] = recent;
+    r->zeroed                    = false;
+    r->fallback                  = false;
+    atomic_store_explicit(&r->recent, recent->number, memory_order_relaxed);
+    atomic_store_explicit(&r->use, MSP_USE_CACHED, memory_order_relaxed);
+    return true;
+}
+
+/* Ends entries: of blocks that have waited since before @p round, and of those in use that were not
+ * seen since; or, if @p all, each. Those that waited join the list. */
+static void end_entries(struct msp_heap *heap, uint32_t round, bool all, struct msp_record **list)
+{
+    struct msp_recent *recent;
+
+    for (recent = heap->recent; recent < heap->recent + MSP_RECENT_COUNT; recent++) {
+        struct msp_record *r = recent->record;
+
+        if ((r != NULL) && !all && !recent->seen) {
+            recent->seen  = true;
+            recent->round = round;
+        } else if ((r != NULL) && (all || msp_decay_is_over(recent->round, round))) {
+            if (recent->free_bytes != 0) {
+                msp_record_leave(r);
+                r->kept_after = *list;
+                *list         = r;
+            }
+            end_entry(heap, recent);
+        }
+    }
+}
+
+static size_t waiting_bytes(const struct msp_heap *heap)
+{
+    size_t bytes = 0;
+    unsigned i;
+
+    for (i = 0; i < MSP_RECENT_COUNT; i++) {
+        bytes += (heap->recent[i].free_bytes != 0) ? heap->recent[i].bytes : 0;
+    }
+    return bytes;
+}
+
+size_t msp_heap_cached_bytes(const struct msp_heap *heap)
+{
+    return (heap->cache == NULL) ? 0 : heap->cache->bytes + waiting_bytes(heap);
+}
+
+static const char *check_entry(const struct msp_recent *recent)
+{
+    const struct msp_record *r = recent->record;
+    bool waits                 = (recent->free_bytes != 0);
+
+    if (waits && (recent->free_bytes != recent->size_bytes)) {
+        return "an entry waits for another size than its block's";
+    }
+    if (!waits && (atomic_load(&r->recent) != recent->number)) {
+        return NULL; /* the block has been freed elsewhere, or has another size */
+    }
+    if ((msp_record_address(r) != recent->address) || (r->requested_bytes != recent->size_bytes) ||
+        (msp_record_bytes(r) != recent->bytes) ||
+        (atomic_load(&r->use) != (waits ? MSP_USE_CACHED : MSP_USE_BLOCK))) {
+        return "an entry's block is not as the entry says";
+    }
+    return NULL;
+}
+
+const char *msp_heap_check_entries(const struct msp_heap *heap)
+{
+    const struct msp_heap_cache *cache = heap->cache;
+    const char *problem                = NULL;
+    size_t bytes                       = 0;
+    unsigned i;
+
+    for (i = 0; (problem == NULL) && (i < MSP_RECENT_COUNT); i++) {
+        if (heap->recent[i].record != NULL) {
+            bytes += heap->recent[i].bytes;
+            problem = check_entry(&heap->recent[i]);
+        }
+    }
+    if ((problem == NULL) && (cache != NULL) &&
+        ((cache->recent_bytes != bytes) || (cache->bytes + bytes > cache->lent_bytes))) {
+        problem = "a cache keeps other bytes than it counts";
+    }
+    return problem;
+}
+
 /* Where the fast path leads, it must find no block that was allocated with other traits. */
 static bool is_usual(const struct msp_heap *heap, const struct msp_pool *pool)
 {
@@ -214,7 +353,11 @@ static struct msp_heap_cache *cache_for(struct msp_heap *heap, struct msp_pool *
 {
     struct msp_heap_cache *cache = heap->cache;
 
-    if ((cache != NULL) && (cache->count == 0)) {
+    if ((cache != NULL) && (cache->pool != pool) && (cache->count == 0) &&
+        (waiting_bytes(heap) == 0)) {
+        struct msp_record *none = NULL;
+
+        end_entries(heap, 0, true, &none);
         cache->pool     = is_usual(heap, pool) ? pool : NULL;
         cache->provider = is_usual(heap, pool) ? msp_pool_provider(pool) : NULL;
         cache->fit      = msp_pool_fit(pool);
@@ -250,7 +393,8 @@ static int64_t most_lent(void)
 
 static bool has_capacity(const struct msp_heap_cache *cache, size_t bytes)
 {
-    return (cache->bytes + bytes <= cache->lent_bytes) && (cache->count < MOST_BLOCKS);
+    return (cache->bytes + cache->recent_bytes + bytes <= cache->lent_bytes) &&
+           (cache->count < MOST_BLOCKS);
 }
 
 /* Space for one more block of so many bytes. */
@@ -309,7 +453,10 @@ static inline __attribute__((always_inline)) void keep_charged(struct msp_heap *
     msp_heap_note_least(heap);
     heap->credit += (int64_t)(r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES);
     heap->freed_count++;
-    put(heap->cache, r); /* it has no requested size then */
+    if (!enter(heap, r)) {
+        msp_record_leave(r);
+        put(heap->cache, r); /* it has no requested size then */
+    }
     if (MSP_UNLIKELY(heap->credit > heap->credit_most)) {
         msp_heap_return_credit(heap);
     }
@@ -414,6 +561,7 @@ bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_byt
     bool grown            = (r != NULL) && can_grow(heap, r, handle, size_bytes);
 
     if (grown) {
+        msp_record_leave(r);
         heap->credit -= (int64_t)(size_bytes - r->requested_bytes);
         r->requested_bytes = size_bytes;
     }
@@ -423,9 +571,10 @@ bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_byt
 
 /* In a section. False: the block is not kept. *surplus_p: blocks to give back, which make space for
  * it instead. */
-static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
+static bool keep(struct msp_heap *heap, struct msp_record *r, struct msp_record **surplus_p)
 {
-    size_t bytes = msp_record_bytes(r);
+    struct msp_heap_cache *cache = heap->cache;
+    size_t bytes                 = msp_record_bytes(r);
 
     if (!has_capacity(cache, bytes) && !borrow(cache, bytes)) {
         *surplus_p = take_half(cache); /* the larger ones make space */
@@ -433,7 +582,9 @@ static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_
             return false;
         }
     }
-    put(cache, r);
+    if (!enter(heap, r)) {
+        put(cache, r);
+    }
     return true;
 }
 
@@ -458,7 +609,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
         without = (heap->cache == NULL);
     }
     if (cache != NULL) {
-        kept = keep(cache, r, &surplus);
+        kept = keep(heap, r, &surplus);
     }
     msp_thread_leave();
     if (surplus != NULL) {
@@ -514,11 +665,12 @@ void msp_heap_decay(struct msp_heap *heap, uint32_t round)
             take_old(cache, bin, round, &list);
         }
     }
+    end_entries(heap, round, false, &list);
     if (list != NULL) {
         msp_pool_free_list(cache->pool, list);
     }
     /* A thread that goes on as before needs most of it again. */
-    surplus = cache->lent_bytes - cache->bytes;
+    surplus = cache->lent_bytes - cache->bytes - cache->recent_bytes;
     repay(cache, (surplus > STEP_BYTES) ? surplus / 2 : surplus);
 }
 
@@ -536,6 +688,7 @@ struct msp_pool *msp_heap_flush(struct msp_heap *heap)
             move_first(cache, bin, &list);
         }
     }
+    end_entries(heap, 0, true, &list);
     repay(cache, cache->lent_bytes);
     if (list == NULL) {
         return NULL;

@@ -35,14 +35,15 @@ void msp_heap_return_credit(struct msp_heap *heap)
 /* In a section: more credit for a limited account's heap. */
 static bool borrow(struct msp_heap *heap, uint64_t bytes, bool *lent_p)
 {
-    uint64_t missing = bytes - (uint64_t)heap->credit;
-    uint64_t extra   = 1;
+    uint64_t missing           = bytes - (uint64_t)heap->credit;
+    uint64_t extra             = 1;
+    const uint64_t medium_most = MSP_MEDIUM_MAX_BYTES + MSP_CHARGE_OVERHEAD_BYTES;
 
     if (!msp_account_charge(heap->account, missing, &extra, lent_p)) {
         return false;
     }
-    if (extra > 0) {
-        heap->credit_most = (int64_t)(2 * extra);
+    if (extra > 0) { /* so much that a block of this size can go and come */
+        heap->credit_most = (int64_t)(2 * extra + ((bytes <= medium_most) ? 2 * bytes : 0));
     }
     grant(heap, (int64_t)(missing + extra));
     return true;

@@ -70,6 +70,7 @@ struct msp_record *msp_kept_claim(void *pointer, struct msp_kept_charge *charge_
     }
     *charge_p = (struct msp_kept_charge){r->account,
                                          (uint64_t)r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES};
+    msp_record_leave(r);
     /* Of two threads that free it, one does. */
     return atomic_compare_exchange_strong_explicit(&r->use, &use, MSP_USE_CACHED,
                                                    memory_order_acq_rel, memory_order_relaxed)

@@ -232,6 +232,7 @@ static void give_record(struct msp_record *r, bool keep_charge)
     struct msp_account *account = r->account;
     uint64_t charge             = (uint64_t)r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES;
 
+    msp_record_leave(r);
     atomic_store_explicit(&r->use, MSP_USE_NONE, memory_order_relaxed);
     if (!msp_heap_keep(account, r)) {
         msp_pool_free(r);
@@ -264,6 +265,7 @@ memspan_status_t msp_store_drop(void *address)
     if ((r == NULL) || (msp_record_address(r) != address)) {
         return refuse_free(address);
     }
+    msp_record_leave(r);
     atomic_store_explicit(&r->use, MSP_USE_NONE, memory_order_relaxed);
     msp_pool_free(r);
     return MEMSPAN_OK;
@@ -294,7 +296,11 @@ void *msp_store_resize(void *address, size_t size_bytes, size_t align_bytes, boo
                    : NULL;
     }
     r = find_record(msp_entry_record(entry), address);
-    r = (r == NULL) ? NULL : msp_pool_resize(r, size_bytes, align_bytes, may_move);
+    if (r == NULL) {
+        return NULL;
+    }
+    msp_record_leave(r);
+    r = msp_pool_resize(r, size_bytes, align_bytes, may_move);
     if (r == NULL) {
         return NULL;
     }

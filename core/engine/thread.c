@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* What the fast paths find while they are closed: nothing (msp_thread_nothing()). */
-static struct msp_thread closed = {.handles = {1}, .granules = {1}};
+static struct msp_thread closed = {.handles = {1}, .granules = {1}, .blocks = {UINTPTR_MAX}};
 
 __thread struct msp_thread_local msp_thread_here = {.open = &closed};
 
@@ -90,6 +90,7 @@ static bool make_known(struct msp_thread *t)
 {
     t->handles[0]  = msp_thread_nothing(0);
     t->granules[0] = msp_thread_nothing(0);
+    t->blocks[0]   = msp_thread_no_block(0);
     if (!has_key) {
         has_key = (pthread_key_create(&key, end_thread) == 0);
     }

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 struct msp_heap;
+struct msp_recent;
 struct msp_slab;
 struct msp_spare;
 
@@ -29,6 +30,7 @@ enum {
     MSP_INTERRUPT_NO_MEMBARRIER = 4, /* enter with a memory fence */
     MSP_THREAD_SLOTS            = 256,
     MSP_THREAD_GRANULES         = 1024,
+    MSP_THREAD_BLOCKS           = 128,
 };
 
 struct msp_thread {
@@ -40,6 +42,9 @@ struct msp_thread {
      * save the look-up in the pointer map and every test of what it found. */
     uintptr_t granules[MSP_THREAD_GRANULES];
     struct msp_slab *slabs[MSP_THREAD_GRANULES];
+    /* The same of medium blocks: by address, and the entry of a heap of the thread (heap.h). */
+    uintptr_t blocks[MSP_THREAD_BLOCKS];
+    struct msp_recent *recents[MSP_THREAD_BLOCKS];
 
     atomic_uint interrupt;          /* enum; not 0: the fast paths are closed */
     struct msp_thread_local *local; /* the thread's own storage */
@@ -105,6 +110,12 @@ void msp_thread_release(void);
 static inline uintptr_t msp_thread_nothing(unsigned place)
 {
     return (place == 0) ? 1 : 0;
+}
+
+/* The same of blocks: an address of another place. */
+static inline uintptr_t msp_thread_no_block(unsigned place)
+{
+    return (place == 0) ? UINTPTR_MAX : 0;
 }
 
 /* All threads, while stopped. */

@@ -160,6 +160,48 @@ static void count(void)
     EXPECT(live_count() <= 6);
 }
 
+/* Medium blocks: one thread takes and frees the same again and again, and hands one on. */
+enum { MEDIUM = 20000 };
+
+static _Atomic(void *) handed_on;
+
+static void hand_on(void)
+{
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        release(take(MEDIUM));
+    }
+    atomic_store(&handed_on, take(MEDIUM));
+    release(take(MEDIUM));
+    release(atomic_exchange(&handed_on, NULL));
+    release(take(MEDIUM - 3000));
+}
+
+static void free_handed_on(void)
+{
+    release(atomic_exchange(&handed_on, NULL));
+    release(take(MEDIUM - 3000));
+}
+
+static void medium_maybe(void)
+{
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        void *block = memspan_alloc(allocator, MEDIUM);
+
+        if (block != NULL) {
+            release(block);
+        }
+    }
+}
+
+static void trim(void)
+{
+    memspan_trim();
+}
+
 static const struct scenario scenarios[] = {
     {"pairs", "accounts add up", use_default, {pair, pair}, add_up, 0, false, NULL},
     {"free-elsewhere", "accounts add up", use_default, {free_0, pair}, add_up, 0, false, NULL},
@@ -200,6 +242,23 @@ static const struct scenario scenarios[] = {
      use_full,
      {try_one, take_of_another},
      both_were_given,
+     0,
+     false,
+     NULL},
+    {"medium-elsewhere",
+     "accounts add up",
+     use_default,
+     {hand_on, free_handed_on},
+     add_up,
+     0,
+     false,
+     NULL},
+    {"medium-trim", "accounts add up", use_own, {hand_on, trim}, add_up, 0, false, NULL},
+    {"medium-destroy",
+     "a block of an ended allocator is whole",
+     use_own,
+     {destroy, medium_maybe},
+     add_up,
      0,
      false,
      NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* objects.c: memspan-soak-objects [OPERATIONS [SEED]]: random operations on small blocks, of one
- * thread or handed between two, held to a model that costs little: 10^9 of them take some minutes.
+/* objects.c: memspan-soak-objects [OPERATIONS [SEED]]: random operations on small and medium
+ * blocks, of one thread or handed between two, held to a model that costs little: 10^9 of them take
+ * some minutes.
  *
  * Each thread has an allocator with a pool_size of its own beside a common one without. What it
  * asks of its own is refused exactly where the model says. A block carries its place in its first
@@ -54,12 +55,16 @@ static uint64_t next(struct worker *w) /* xorshift64 */
     return w->random;
 }
 
-/* Most are small, some beyond what slabs have. */
+/* Most are small, some beyond what slabs have; of these, some have one of a few sizes. */
 static size_t pick_size(struct worker *w)
 {
-    uint64_t r     = next(w);
-    unsigned shift = (unsigned)((r >> 40) % 10);
+    static const size_t medium[] = {8193, 9000, 9001, 16384, 20000, 33333, 65536, 66000};
+    uint64_t r                   = next(w);
+    unsigned shift               = (unsigned)((r >> 40) % 10);
 
+    if ((r >> 50) % 8 == 0) {
+        return medium[r % (sizeof(medium) / sizeof(medium[0]))];
+    }
     return LEAST + (size_t)(r % (UINT64_C(16) << shift));
 }
 

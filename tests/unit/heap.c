@@ -222,3 +222,178 @@ Test(heap, a_closed_account_gives_no_blocks, .timeout = 20)
     cr_expect_not(was_debited[0]);
     cr_expect(was_debited[1]);
 }
+
+/* ---- medium blocks with an entry ---- */
+
+enum { MEDIUM = 60000 };
+
+static struct msp_heap *heap_of(memspan_allocator_h allocator)
+{
+    void *object          = memspan_alloc(allocator, 64);
+    struct msp_heap *heap = atomic_load(&slab_of(object)->heap);
+
+    cr_assert_eq(memspan_free(object), MEMSPAN_OK);
+    return heap;
+}
+
+/* A block in use that stands in its entry: the first that is freed makes what blocks are kept in.
+ */
+static void *take_entered(memspan_allocator_h allocator, size_t size_bytes)
+{
+    struct msp_recent *recent = msp_heap_recent(heap_of(allocator), size_bytes);
+    void *block               = NULL;
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+        block = memspan_alloc(allocator, size_bytes);
+        cr_assert_neq(block, NULL);
+    }
+    cr_assert_eq(recent->address, block);
+    cr_assert_eq(recent->free_bytes, 0);
+    return block;
+}
+
+static uint64_t live_bytes(memspan_allocator_h allocator)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
+
+    cr_assert_eq(memspan_allocator_get_stats(allocator, &stats), MEMSPAN_OK);
+    cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+    return stats.live_bytes;
+}
+
+static void *free_block(void *block)
+{
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    return NULL;
+}
+
+static void free_elsewhere(void *block)
+{
+    pthread_t thread;
+
+    cr_assert_eq(pthread_create(&thread, NULL, free_block, block), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
+/* Afterwards another block, of another size, starts at the address that the entry has. */
+Test(heap, the_entry_of_a_block_that_another_thread_freed_is_for_no_other, .timeout = 20)
+{
+    enum { NEIGHBOURS = 30, OTHER = MEDIUM - 2000 };
+    memspan_allocator_h allocator = make_with_heap();
+    void *block;
+    void *other;
+    int i;
+
+    for (i = 0; i < NEIGHBOURS; i++) {
+        cr_assert_neq(memspan_alloc(allocator, MEDIUM), NULL);
+    }
+    block = take_entered(allocator, MEDIUM);
+    for (i = 0; i < NEIGHBOURS; i++) {
+        cr_assert_neq(memspan_alloc(allocator, MEDIUM), NULL);
+    }
+    free_elsewhere(block);
+    other = memspan_alloc(allocator, OTHER);
+    cr_assert_eq(other, block, "the address was not used again");
+    cr_expect_eq(live_bytes(allocator), 2 * NEIGHBOURS * MEDIUM + OTHER);
+    cr_expect_eq(memspan_free(other), MEMSPAN_OK);
+    cr_expect_eq(live_bytes(allocator), 2 * NEIGHBOURS * MEDIUM);
+}
+
+Test(heap, a_block_that_changes_its_size_leaves_its_entry, .timeout = 20)
+{
+    static const size_t sizes[]   = {MEDIUM - 10, MEDIUM + 10, MEDIUM - 20000, 3 * MEDIUM};
+    memspan_allocator_h allocator = make_with_heap();
+    size_t i;
+
+    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        void *block = take_entered(allocator, MEDIUM);
+
+        block = memspan_realloc(allocator, block, sizes[i]);
+        cr_assert_neq(block, NULL);
+        cr_expect_eq(live_bytes(allocator), sizes[i]);
+        cr_expect_eq(memspan_free(block), MEMSPAN_OK);
+        cr_expect_eq(live_bytes(allocator), 0, "after %zu bytes", sizes[i]);
+    }
+}
+
+Test(heap, a_block_that_waits_in_its_entry_is_not_live)
+{
+    memspan_allocator_h allocator = make_with_heap();
+    void *block                   = take_entered(allocator, MEDIUM);
+
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    cr_expect_eq(memspan_free(block), MEMSPAN_ERR_NOT_FOUND);
+    cr_expect_eq(live_bytes(allocator), 0);
+    cr_expect_eq(memspan_alloc(allocator, MEDIUM), block, "it is the next of its size");
+    cr_expect_eq(live_bytes(allocator), MEDIUM);
+}
+
+/* What waits is no use of pool_size: all of it can be had in another size. */
+Test(heap, a_block_that_waits_takes_nothing_of_a_limit)
+{
+    static const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_POOL_SIZE, 4 << 20},
+                                             {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_allocator_h allocator         = MEMSPAN_ALLOCATOR_NULL;
+    size_t size_bytes                     = 2000;
+    uint64_t count                        = 0;
+
+    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 2, &allocator),
+                 MEMSPAN_OK);
+    earn_heap(allocator);
+    cr_assert_eq(memspan_free(take_entered(allocator, 1 << 20)), MEMSPAN_OK);
+    cr_assert_eq(memspan_free(take_entered(allocator, MEDIUM)), MEMSPAN_OK);
+    while (memspan_alloc(allocator, size_bytes) != NULL) {
+        count++;
+    }
+    cr_expect_eq(count, (4 << 20) / (size_bytes + MSP_CHARGE_OVERHEAD_BYTES));
+    cr_expect_eq(live_bytes(allocator), count * size_bytes);
+}
+
+/* Those that wait go back by age, and those in use have no entry then; a trim takes all. */
+Test(heap, entries_end_by_age_and_by_a_trim)
+{
+    memspan_allocator_h allocator = make_with_heap();
+    struct msp_heap *heap         = heap_of(allocator);
+    struct msp_recent *recent     = msp_heap_recent(heap, MEDIUM);
+    void *block                   = take_entered(allocator, MEDIUM);
+    uint32_t round;
+
+    for (round = 10; round < 13; round++) {
+        cr_expect_eq(recent->address, block);
+        cr_expect_neq(recent->record, NULL);
+        msp_heap_decay(heap, round);
+    }
+    cr_expect_eq(recent->record, NULL);
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    cr_assert_eq(memspan_free(take_entered(allocator, MEDIUM)), MEMSPAN_OK);
+    cr_expect_geq(msp_heap_cached_bytes(heap), MEDIUM);
+    for (round = 20; round < 23; round++) {
+        cr_expect_neq(recent->record, NULL);
+        msp_heap_decay(heap, round);
+    }
+    cr_expect_eq(recent->record, NULL);
+    cr_assert_eq(memspan_free(take_entered(allocator, MEDIUM)), MEMSPAN_OK);
+    memspan_trim();
+    cr_expect_eq(msp_heap_cached_bytes(heap), 0);
+    cr_expect_eq(live_bytes(allocator), 0);
+}
+
+/* Of two sizes that share an entry, and blocks in use that stand in it, neither keeps the other out
+ * for good. */
+Test(heap, sizes_that_share_an_entry_take_turns)
+{
+    memspan_allocator_h allocator = make_with_heap();
+    struct msp_heap *heap         = heap_of(allocator);
+    struct msp_recent *recent     = msp_heap_recent(heap, MEDIUM);
+    size_t other                  = MEDIUM + 1000;
+
+    while (msp_heap_recent(heap, other) != recent) {
+        other += 1000;
+    }
+    cr_assert_neq(take_entered(allocator, MEDIUM), NULL);
+    cr_assert_neq(take_entered(allocator, other), NULL);
+    cr_assert_neq(take_entered(allocator, MEDIUM), NULL);
+    cr_expect_eq(live_bytes(allocator), 2 * MEDIUM + other);
+}
