@@ -213,6 +213,10 @@ static bool execute(const struct scenario *scenario)
         snprintf(execution->message, sizeof execution->message, "the execution ended by signal %d",
                  WTERMSIG(status));
         execution->has_failed = true;
+    } else if (!execution->has_failed && (WEXITSTATUS(status) != 0)) {
+        snprintf(execution->message, sizeof execution->message,
+                 "the product ended the process with status %d", WEXITSTATUS(status));
+        execution->has_failed = true;
     }
     return !execution->has_failed;
 }

@@ -34,4 +34,9 @@ FAULTS = [
                           "q->native);\n    } else {")],
         "core/base/lock.c": [UNRANKED],
     }),
+    # The owner loads and stores a word that the kernel changes directly.
+    ("view-updates-directly", "device", "view-updates", "word == 2 * UPDATES", {
+        "shmem/device/reach.c": [("entry->direct = MSP_DEVICE_DIRECT_COPIES;",
+                                  "entry->direct = MSP_DEVICE_DIRECT_ALL;")],
+    }),
 ]

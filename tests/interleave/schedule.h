@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Thread 0 is main(), before and after the others. */
-enum { THREADS_MAX = 6, STEPS_MAX = 20000, OBJECT_ALL = 1, OBJECT_BARRIER = 2 };
+enum { THREADS_MAX = 8, STEPS_MAX = 20000, OBJECT_ALL = 1, OBJECT_BARRIER = 2 };
 
 /* What a step does to its object. Two steps of different threads depend on each other when they
  * have one object, and one of them writes. */
