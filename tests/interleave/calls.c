@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "schedule.h"
+#include "weaken.h"
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,9 @@ static uint64_t modify(volatile void *address, unsigned size, memory_change *cha
                        const void *place)
 {
     schedule_point(ACCESS_WRITE, (uintptr_t)address, place);
-    return memory_modify(address, size, change, argument, condition, order, failure_order, place);
+    return memory_modify(address, size, change, argument, condition,
+                         weaken(place, WEAK_UPDATE, order),
+                         weaken(place, WEAK_FAILURE, failure_order), place);
 }
 
 #define MODIFY(bits, name, change)                                                                 \
@@ -128,8 +131,8 @@ static uint64_t modify(volatile void *address, unsigned size, memory_change *cha
             *address = (uint##bits##_t)value;                                                      \
             return old;                                                                            \
         }                                                                                          \
-        return (uint##bits##_t)modify(address, bits / 8, change, argument, 0, order, order,        \
-                                      PLACE);                                                      \
+        return (uint##bits##_t)modify(address, bits / 8, change, argument, 0, order,               \
+                                      __ATOMIC_RELAXED, PLACE);                                    \
     }
 
 #define ATOMIC(bits)                                                                               \
@@ -139,7 +142,8 @@ static uint64_t modify(volatile void *address, unsigned size, memory_change *cha
             return *address;                                                                       \
         }                                                                                          \
         schedule_point(ACCESS_READ, (uintptr_t)address, PLACE);                                    \
-        return (uint##bits##_t)memory_load(address, bits / 8, order, PLACE);                       \
+        return (uint##bits##_t)memory_load(address, bits / 8, weaken(PLACE, WEAK_LOAD, order),     \
+                                           PLACE);                                                 \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile uint##bits##_t *address, uint##bits##_t value,       \
                                      int order)                                                    \
@@ -149,7 +153,7 @@ static uint64_t modify(volatile void *address, unsigned size, memory_change *cha
             return;                                                                                \
         }                                                                                          \
         schedule_point(ACCESS_WRITE, (uintptr_t)address, PLACE);                                   \
-        memory_store(address, bits / 8, value, order, PLACE);                                      \
+        memory_store(address, bits / 8, value, weaken(PLACE, WEAK_STORE, order), PLACE);           \
     }                                                                                              \
     MODIFY(bits, exchange, set)                                                                    \
     MODIFY(bits, fetch_add, add)                                                                   \
@@ -158,27 +162,32 @@ static uint64_t modify(volatile void *address, unsigned size, memory_change *cha
     MODIFY(bits, fetch_or, or)                                                                     \
     MODIFY(bits, fetch_xor, xor)                                                                   \
     MODIFY(bits, fetch_nand, nand)                                                                 \
-    int __tsan_atomic##bits##_compare_exchange_strong(                                             \
-        volatile uint##bits##_t *address, uint##bits##_t *expected, uint##bits##_t desired,        \
-        int order, int failure_order)                                                              \
+    static int compare_exchange##bits(volatile uint##bits##_t *address, uint##bits##_t *expected,  \
+                                      uint##bits##_t desired, int order, int failure_order,        \
+                                      const void *place)                                           \
     {                                                                                              \
         uint##bits##_t condition = *expected;                                                      \
         uint##bits##_t old       = *address;                                                       \
         if (schedule_is_on()) {                                                                    \
             old = (uint##bits##_t)modify(address, bits / 8, set_if, desired, condition, order,     \
-                                         failure_order, PLACE);                                    \
+                                         failure_order, place);                                    \
         } else if (old == condition) {                                                             \
             *address = desired;                                                                    \
         }                                                                                          \
         *expected = old;                                                                           \
         return old == condition;                                                                   \
     }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_strong(                                             \
+        volatile uint##bits##_t *address, uint##bits##_t *expected, uint##bits##_t desired,        \
+        int order, int failure_order)                                                              \
+    {                                                                                              \
+        return compare_exchange##bits(address, expected, desired, order, failure_order, PLACE);    \
+    }                                                                                              \
     int __tsan_atomic##bits##_compare_exchange_weak(                                               \
         volatile uint##bits##_t *address, uint##bits##_t *expected, uint##bits##_t desired,        \
         int order, int failure_order)                                                              \
     {                                                                                              \
-        return __tsan_atomic##bits##_compare_exchange_strong(address, expected, desired, order,    \
-                                                             failure_order);                       \
+        return compare_exchange##bits(address, expected, desired, order, failure_order, PLACE);    \
     }
 ATOMIC(8)
 ATOMIC(16)
@@ -188,6 +197,7 @@ ATOMIC(64)
 void __tsan_atomic_thread_fence(int order)
 {
     if (schedule_is_on()) {
+        order = weaken(PLACE, WEAK_BARRIER, order);
         schedule_point((order == __ATOMIC_SEQ_CST) ? ACCESS_WRITE : ACCESS_NONE, OBJECT_BARRIER,
                        PLACE);
         memory_order(order, PLACE);

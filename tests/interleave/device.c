@@ -243,7 +243,7 @@ static void wait_in_vain(void)
 
 static const struct scenario scenarios[] = {
     {"view-updates",
-     "no update of a word is lost, whoever makes it",
+     "no update of a word is lost, of a kernel or of the host",
      begin,
      {serve_and_add, add_by_host},
      NULL,

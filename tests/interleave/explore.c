@@ -2,6 +2,7 @@
 /* explore.c: all executions of a scenario, up to a bound of preemptions.
  *
  *   PROGRAM [SCENARIO] [--preemptions N] [--executions N] [--replay STEP:CHOICE,...] [--list]
+ *           [--weaken]
  *
  * Each execution is a child process, which begins with the state that the scenario has set up. It
  * tells its steps; from these follow the decisions worth trying: where two steps of different
@@ -10,6 +11,7 @@
  * the beginning of the run of steps, Coons, Musuvathi and McKinley, OOPSLA 2013). */
 
 #include "schedule.h"
+#include "weaken.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@ struct node {
     uint32_t own;
 };
 
+static const struct scenario *scenarios;
 static struct node *nodes;
 static unsigned node_count;
 static unsigned preemptions_max = 2;
@@ -43,6 +46,7 @@ static struct {
     const char *schedule; /* to replay; NULL: none */
     const char *name;     /* of the one scenario; NULL: all */
     bool lists;
+    bool weakens; /* each order in turn, without reports of executions */
 } options = {.executions = 20000};
 
 static bool depend(const struct step *a, const struct step *b)
@@ -268,6 +272,9 @@ static bool explore(const struct scenario *scenario, unsigned long executions_ma
             break;
         }
     }
+    if (options.weakens) {
+        return is_right;
+    }
     is_found = !is_right && (scenario->fault != NULL) &&
                (strstr(execution->message, scenario->fault) != NULL);
     printf("%-28s %8lu executions  %9lu steps  %u preemptions  %s\n", scenario->name, count, steps,
@@ -354,6 +361,10 @@ static void read_options(int argc, char **argv)
             options.lists = true;
             continue;
         }
+        if (strcmp(argv[a], "--weaken") == 0) {
+            options.weakens = true;
+            continue;
+        }
         if (strcmp(argv[a], "--preemptions") == 0) {
             options.preemptions = (unsigned)strtoul(value, NULL, 10);
         } else if (strcmp(argv[a], "--executions") == 0) {
@@ -368,14 +379,28 @@ static void read_options(int argc, char **argv)
     }
 }
 
+/* The message has the scenario's name then. */
+static bool explore_weakened(unsigned number)
+{
+    const struct scenario *scenario = &scenarios[number];
+    char message[sizeof execution->message];
+    bool is_right;
+
+    execution->message[0] = '\0';
+    is_right              = run_apart(number, scenario);
+    snprintf(message, sizeof message, "%.60s: %.900s", scenario->name, execution->message);
+    memcpy(execution->message, message, sizeof message);
+    return is_right;
+}
+
 int main(int argc, char **argv)
 {
+    bool is_right = true;
+    bool is_found = false;
     unsigned count;
-    const struct scenario *scenarios = scenario_table(&count);
-    bool is_right                    = true;
-    bool is_found                    = false;
     unsigned i;
 
+    scenarios = scenario_table(&count);
     execution =
         mmap(NULL, sizeof *execution, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     nodes = calloc(STEPS_MAX, sizeof *nodes);
@@ -383,7 +408,12 @@ int main(int argc, char **argv)
         perror("no memory");
         return 2;
     }
+    weaken_open();
     read_options(argc, argv);
+    if (options.weakens) {
+        weaken_all(count, explore_weakened);
+        return 0;
+    }
     for (i = 0; i < count; i++) {
         if ((options.name != NULL) && (strcmp(options.name, scenarios[i].name) != 0)) {
             continue;

@@ -115,7 +115,7 @@ static struct knowledge *copy_of(const struct knowledge *known)
     return copy;
 }
 
-const char *memory_place(const void *place)
+const char *memory_place_path(const void *place)
 {
     static char text[400];
     char command[600];
@@ -125,7 +125,7 @@ const char *memory_place(const void *place)
     if ((place == NULL) || (dladdr(place, &info) == 0)) {
         return "?";
     }
-    snprintf(command, sizeof command, "addr2line -se %s %#lx 2>&1", info.dli_fname,
+    snprintf(command, sizeof command, "addr2line -e %s %#lx 2>&1", info.dli_fname,
              (unsigned long)((const char *)place - (const char *)info.dli_fbase - 1));
     pipe = popen(command, "r");
     if ((pipe == NULL) || (fgets(text, sizeof text, pipe) == NULL)) {
@@ -136,6 +136,14 @@ const char *memory_place(const void *place)
     }
     text[strcspn(text, " \n")] = '\0';
     return text;
+}
+
+const char *memory_place(const void *place)
+{
+    const char *path  = memory_place_path(place);
+    const char *slash = strrchr(path, '/');
+
+    return (slash == NULL) ? path : slash + 1;
 }
 
 /* ---- races ---- */

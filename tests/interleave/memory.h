@@ -47,5 +47,7 @@ void memory_thread_join(unsigned thread); /* by the calling one */
 
 /* File and line of a place in the code, in a buffer of its own. */
 const char *memory_place(const void *place);
+/* The same with the file's whole path. */
+const char *memory_place_path(const void *place);
 
 #endif /* MEMSPAN_TESTS_INTERLEAVE_MEMORY_H */

@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "schedule.h"
+#include "weaken.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -258,6 +259,9 @@ static long futex(long *arguments, const void *place)
     if (operation != FUTEX_WAKE) {
         scenario_fail("futex operation %d is not in the model", operation);
     }
+    if (weaken_leaves_out(place)) {
+        return 0;
+    }
     schedule_point(ACCESS_WRITE, (uintptr_t)word, place);
     memory_order(__ATOMIC_SEQ_CST, place);
     return wake(word, arguments[2]);
@@ -280,6 +284,9 @@ static long membarrier_call(long command, const void *place)
     }
     if (schedule_is_on() && ((command == MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
                              (command == MEMBARRIER_CMD_GLOBAL_EXPEDITED))) {
+        if (weaken_leaves_out(place)) {
+            return 0;
+        }
         schedule_point(ACCESS_WRITE, OBJECT_ALL, place);
         memory_barrier_of_all();
     }
@@ -357,6 +364,9 @@ int __wrap_pthread_cond_signal(pthread_cond_t *condition)
     if (!schedule_is_on()) {
         return __real_pthread_cond_signal(condition);
     }
+    if (weaken_leaves_out(PLACE)) {
+        return 0;
+    }
     schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
     wake(condition, 1);
     return 0;
@@ -366,6 +376,9 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
 {
     if (!schedule_is_on()) {
         return __real_pthread_cond_broadcast(condition);
+    }
+    if (weaken_leaves_out(PLACE)) {
+        return 0;
     }
     schedule_point(ACCESS_WRITE, (uintptr_t)condition, PLACE);
     wake(condition, WAITERS_MAX);
