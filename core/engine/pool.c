@@ -376,6 +376,8 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
         MSP_ASSERT((chunk->range.used_count != 1) || (pool->empty_bytes >= chunk->size_bytes));
         if (chunk->range.used_count == 1) {
             pool->empty_bytes -= chunk->size_bytes;
+            atomic_store_explicit(&chunk->holed, false,
+                                  memory_order_relaxed); /* no slab is there */
             msp_chunk_refill(chunk);
         }
     }

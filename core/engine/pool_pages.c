@@ -94,8 +94,12 @@ void msp_pool_purge_surplus(struct msp_pool *pool, size_t keep_bytes)
 
 void msp_pool_refill(struct msp_pool *pool)
 {
+    size_t free_bytes = pool->fit.free_units << MSP_UNIT_SHIFT;
     struct msp_range *range;
 
+    if (free_bytes > pool->divided_bytes / 8) {
+        return; /* in pieces that are too small for what is requested, but holes */
+    }
     for (range = pool->fit.ranges; range != NULL; range = range->next) {
         msp_chunk_refill(msp_chunk_of_range(range));
     }

@@ -343,7 +343,8 @@ bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes)
 
 void msp_chunk_refill(struct msp_chunk *chunk)
 {
-    if (atomic_load_explicit(&chunk->purged, memory_order_relaxed) && !chunk->sparse) {
+    if (atomic_load_explicit(&chunk->purged, memory_order_relaxed) && !chunk->sparse &&
+        !atomic_load_explicit(&chunk->holed, memory_order_relaxed)) {
         msp_density_allow_again(chunk);
         atomic_store_explicit(&chunk->purged, false, memory_order_relaxed);
     }

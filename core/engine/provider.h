@@ -74,6 +74,7 @@ struct msp_chunk {
     bool sparse;        /* it was taken with base pages, by choice */
     bool can_purge;     /* pages of it can go back by themselves */
     atomic_bool purged; /* some have */
+    atomic_bool holed;  /* some of slabs, which the pool does not see filled again */
 
     /* The pool's own. */
     atomic_bool ready; /* the rest is set */
@@ -147,8 +148,8 @@ void msp_chunk_give_put_off(void);
  * have the threads stopped. */
 bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes);
 
-/* A chunk whose pages went back is in use again: new pages may be huge, as at first. Waits for
- * nothing. */
+/* A chunk whose pages went back is in use again: new pages may be huge, as at first. Not with holes
+ * in it, which the kernel's daemon would fill. Waits for nothing. */
 void msp_chunk_refill(struct msp_chunk *chunk);
 
 /* True when the host may use loads and stores on the provider's memory at any time; for managed

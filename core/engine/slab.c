@@ -185,6 +185,7 @@ size_t msp_slab_purge(struct msp_slab *slab)
         }
         if ((end > first) &&
             msp_chunk_purge(slab->chunk, slab->address + first * page, (end - first) * page)) {
+            atomic_store_explicit(&slab->chunk->holed, true, memory_order_relaxed);
             bytes += (end - first) * page;
         }
     }

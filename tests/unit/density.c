@@ -265,3 +265,30 @@ Test(density, chunk_used_again)
     }
     cr_expect(is_huge(blocks[COUNT - 1], SIZE), "the chunk is full again");
 }
+
+/* The pool grows while pages of slabs have gone back: nothing fills them again. */
+Test(density, chunk_with_slabs_that_have_holes)
+{
+    enum { SIZE = 2048, COUNT = 4096, LIVE_SHARE = 64 };
+    static unsigned char *objects[COUNT];
+    int i;
+
+    for (i = 0; i < COUNT; i++) {
+        objects[i] = take_full(SIZE);
+    }
+    cr_assert(is_huge(objects[COUNT - 1], SIZE));
+    taken_count = 0;
+    for (i = 0; i < COUNT; i++) {
+        if (i % LIVE_SHARE == LIVE_SHARE - 1) {
+            taken[taken_count++] = objects[i];
+        } else {
+            cr_expect_eq(memspan_free(objects[i]), MEMSPAN_OK);
+        }
+    }
+    memspan_trim();
+    cr_expect(!is_huge(objects[COUNT - 1], SIZE));
+    for (i = 0; i < 256; i++) {
+        take_full(64 << 10);
+    }
+    cr_expect(!is_huge(objects[COUNT - 1], SIZE), "the kernel would fill the holes");
+}
