@@ -114,32 +114,32 @@ void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_
 
     if ((cache != NULL) && (size_bytes <= heap->medium_max_bytes) &&
         (cache->provider == atomic_load_explicit(&a->provider, memory_order_acquire))) {
-        r       = take_charged(heap, size_bytes);
-        *pool_p = (++cache->turns % TURNS == 0) ? cache->pool : NULL;
+        r = take_charged(heap, size_bytes);
+        /* A fast path that was taken often leads here for the clock. */
+        *pool_p = ((++cache->turns % TURNS == 0) || (heap->turns % MSP_HEAP_SWAPS == 0))
+                      ? cache->pool
+                      : NULL;
     }
     return (r == NULL) ? NULL : msp_record_address(r);
 }
 
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct msp_record *r  = NULL;
     struct msp_pool *pool = NULL;
     struct msp_heap *heap;
+    void *address;
 
     if ((size_bytes <= MSP_SMALL_MAX_BYTES) || (align_bytes > MSP_UNIT_BYTES) ||
         !msp_is_power_of_two(align_bytes)) {
         return NULL;
     }
-    heap = msp_heap_at(msp_thread_enter_fast(), handle);
-    if ((heap != NULL) && (size_bytes <= heap->medium_max_bytes) && (heap->cache != NULL)) {
-        r    = take_charged(heap, size_bytes);
-        pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
-    }
+    heap    = msp_heap_at(msp_thread_enter_fast(), handle);
+    address = (heap == NULL) ? NULL : msp_heap_take_middle(heap, size_bytes, &pool);
     msp_thread_leave();
     if (MSP_UNLIKELY(pool != NULL)) {
         msp_decay_look(pool);
     }
-    return (r == NULL) ? NULL : msp_record_address(r);
+    return address;
 }
 
 struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp_request *request)

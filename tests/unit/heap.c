@@ -3,10 +3,13 @@
 
 #include "core/engine/heap.h"
 #include "core/engine/allocator_record.h"
+#include "core/engine/decay.h"
 #include "core/engine/store.h"
 #include <criterion/criterion.h>
 #include <memspan/allocator.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static struct msp_slab *slab_of(const void *pointer)
 {
@@ -396,4 +399,21 @@ Test(heap, sizes_that_share_an_entry_take_turns)
     cr_assert_neq(take_entered(allocator, other), NULL);
     cr_assert_neq(take_entered(allocator, MEDIUM), NULL);
     cr_expect_eq(live_bytes(allocator), 2 * MEDIUM + other);
+}
+
+/* A round of the decay that is due begins within few pairs, though they take the fast path. */
+Test(heap, pairs_of_medium_blocks_look_at_the_clock)
+{
+    memspan_allocator_h allocator;
+    uint32_t round;
+    int pairs = 0;
+
+    cr_assert_eq(setenv("MEMSPAN_DECAY_MS", "20", 1), 0);
+    allocator = make_with_heap();
+    cr_assert_eq(memspan_free(take_entered(allocator, MEDIUM)), MEMSPAN_OK);
+    cr_assert_eq(usleep(100000), 0);
+    for (round = msp_decay_round(); msp_decay_round() == round; pairs++) {
+        cr_assert_lt(pairs, 2 * MSP_HEAP_SWAPS);
+        cr_assert_eq(memspan_free(memspan_alloc(allocator, MEDIUM)), MEMSPAN_OK);
+    }
 }
