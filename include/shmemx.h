@@ -91,7 +91,8 @@ MEMSPAN_API void *shmemx_kind_align(size_t alignment, size_t size, int id);
     X(SHMEMX_KIND_MANAGED, 5, "MANAGED")       /* moves between host and device */                 \
     X(SHMEMX_KIND_COHERENT, 6, "COHERENT")     /* host and device see each other's stores */       \
     X(SHMEMX_KIND_DEVICE, 7, "DEVICE")         /* a device's own */                                \
-    X(SHMEMX_KIND_LARGEMEM, 8, "LARGEMEM")     /* of the largest capacity: CXL, kmem */
+    X(SHMEMX_KIND_LARGEMEM, 8, "LARGEMEM")     /* of the largest capacity: CXL, kmem */            \
+    X(SHMEMX_KIND_PMEM, 9, "PMEM")             /* outlives the job: a file, a DAX device */
 typedef enum shmemx_kind {
 #define SHMEMX_KIND_ENUM(name, number, word) name = (number),
     SHMEMX_KIND_MAP(SHMEMX_KIND_ENUM)

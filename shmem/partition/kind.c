@@ -9,6 +9,7 @@
 #define LOCKED         MSP_KIND_LOCKED, MEMSPAN_KIND_HOST_PINNED, 0
 #define SHARED(memory) MSP_KIND_SHARED, MEMSPAN_KIND_##memory, 0
 #define BLOCK          MSP_KIND_BLOCK, MEMSPAN_KIND_DEVICE, SHMEMX_MALLOC_DEVICE
+#define FILED          MSP_KIND_FILE, MEMSPAN_KIND_HOST, 0
 #define ROW(name, letters, backend, ...)                                                           \
     {                                                                                              \
         name, letters, backend, __VA_ARGS__                                                        \
@@ -20,8 +21,11 @@ const struct msp_partition_kind msp_partition_kinds[] = {
     ROW("NORMALMEM", "N", "", SHMEMX_KIND_NORMALMEM, PAGES(0)),
     ROW("FASTMEM", "F", "", SHMEMX_KIND_FASTMEM, PAGES(SHMEMX_MALLOC_HIGH_BW)),
     ROW("LARGEMEM", "", "", SHMEMX_KIND_LARGEMEM, PAGES(0)),
+    ROW("PMEM", "", "", SHMEMX_KIND_PMEM, FILED),
+    ROW("NVM", "", "", SHMEMX_KIND_PMEM, FILED),
+    ROW("NVDIMM", "", "", SHMEMX_KIND_PMEM, FILED),
     ROW("LIBOMP", "L", "", SHMEMX_KIND_LIBOMP, BLOCK),
-    ROW("PINNED", "", "", SHMEMX_KIND_PINNED, LOCKED),
+    ROW("PINNED", "P", "", SHMEMX_KIND_PINNED, LOCKED),
     ROW("MANAGED", "", "", SHMEMX_KIND_MANAGED, SHARED(MANAGED)),
     ROW("COHERENT", "", "", SHMEMX_KIND_COHERENT, SHARED(COHERENT)),
     ROW("DEVICE", "", "", SHMEMX_KIND_DEVICE, BLOCK),

@@ -27,17 +27,16 @@ static const struct word policy_words[] = {
     {"INTERLEAVED", "I", SHMEMX_POLICY_INTERLEAVED},
 };
 
-enum trait { TRAIT_SIZE, TRAIT_PGSIZE, TRAIT_KIND, TRAIT_POLICY, TRAIT_COUNT };
+enum trait { TRAIT_SIZE, TRAIT_PGSIZE, TRAIT_KIND, TRAIT_POLICY, TRAIT_PATH, TRAIT_NAME };
 static const struct word trait_words[] = {
-    {"SIZE", "", TRAIT_SIZE},
-    {"PGSIZE", "", TRAIT_PGSIZE},
-    {"KIND", "", TRAIT_KIND},
-    {"POLICY", "", TRAIT_POLICY},
+    {"SIZE", "", TRAIT_SIZE},     {"PGSIZE", "", TRAIT_PGSIZE}, {"KIND", "", TRAIT_KIND},
+    {"POLICY", "", TRAIT_POLICY}, {"PATH", "", TRAIT_PATH},     {"NAME", "", TRAIT_NAME},
 };
 
 static const char policies_help[] = "policies are MANDATORY, PREFERRED, INTERLEAVED and SYSDEFAULT";
 static const char traits_help[] =
-    "write size=<bytes>[:kind=<kind>][:policy=<policy>][:pgsize=<bytes>]";
+    "write size=<bytes>[:kind=<kind>][:policy=<policy>][:pgsize=<bytes>]"
+    "[:path=<folder>][:name=<name>]";
 static const char size_help[] = "sizes are numbers, with a fraction if need be, and k, m, g or t";
 
 /* ---- words ---- */
@@ -195,7 +194,7 @@ static memspan_status_t read_device(const struct piece *piece,
 {
     static const char local[] = "local";
 
-    if (kind->source == MSP_KIND_PAGES) {
+    if ((kind->source == MSP_KIND_PAGES) || (kind->source == MSP_KIND_FILE)) {
         return refuse_piece(piece, "names a device for a kind that has none",
                             "leave out @ and what follows it");
     }
@@ -247,6 +246,60 @@ static memspan_status_t read_policy(const struct piece *piece,
     return MEMSPAN_OK;
 }
 
+static memspan_status_t read_path(const struct piece *piece, struct msp_partition_request *request)
+{
+    char text[MSP_PARTITION_PATH_BYTES];
+
+    if ((piece->length >= sizeof text) || (piece->text[0] != '/')) {
+        return refuse_piece(piece, "is no path from / on, or too long",
+                            "name a folder, or a DAX device; colons end it");
+    }
+    if (memcmp(shown(piece, text, sizeof text), piece->text, piece->length) != 0) {
+        return refuse_piece(piece, "has bytes that do not print", "name a folder, or a DAX device");
+    }
+    memcpy(request->path, text, sizeof text);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t read_name(const struct piece *piece, struct msp_partition_request *request)
+{
+    size_t i = 0;
+
+    while ((i < piece->length) &&
+           (isalnum((unsigned char)piece->text[i]) || (strchr("_-", piece->text[i]) != NULL))) {
+        i++;
+    }
+    if ((i == 0) || (i != piece->length) || (i >= sizeof request->name)) {
+        return refuse_piece(piece, "is no name of a partition",
+                            "names are up to 31 letters, digits, _ and -");
+    }
+    snprintf(request->name, sizeof request->name, "%.*s", (int)piece->length, piece->text);
+    return MEMSPAN_OK;
+}
+
+/* A path and a name are persistent memory's alone, which must have the path. */
+static memspan_status_t check_persistent(const char *variable,
+                                         struct msp_partition_request *request)
+{
+    bool is_file = msp_partition_kind(request->kind, "")->source == MSP_KIND_FILE;
+
+    if (is_file && (request->path[0] == '\0')) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s asks for persistent memory, but not where", variable);
+        return msp_error_hint("add :path=<folder of a file system, or a DAX device>");
+    }
+    if (!is_file && ((request->path[0] != '\0') || (request->name[0] != '\0'))) {
+        memspan_error(MEMSPAN_ERR_CONFIG,
+                      "%s gives a path or a name to memory that ends with the "
+                      "job",
+                      variable);
+        return msp_error_hint("add :kind=PMEM, or leave them out");
+    }
+    if (is_file && (request->name[0] == '\0')) {
+        snprintf(request->name, sizeof request->name, "partition%d", request->id);
+    }
+    return MEMSPAN_OK;
+}
+
 static memspan_status_t read_trait(enum trait trait, const struct piece *value,
                                    struct msp_partition_request *request)
 {
@@ -257,9 +310,14 @@ static memspan_status_t read_trait(enum trait trait, const struct piece *value,
         return read_page_size(value, &request->page_size_bytes);
     case TRAIT_KIND:
         return read_kind(value, request);
-    default:
-        return read_policy(value, request);
+    case TRAIT_PATH:
+        return read_path(value, request);
+    case TRAIT_NAME:
+        return read_name(value, request);
+    case TRAIT_POLICY:
+        break;
     }
+    return read_policy(value, request);
 }
 
 /* One element: "trait=value", or a bare size in front. @p seen: bits of the traits so far. */
@@ -323,6 +381,9 @@ memspan_status_t msp_partition_request_parse(const char *variable, int id, const
             (msp_partition_kind(request.kind, request.backend)->source >= MSP_KIND_SHARED)
                 ? SHMEMX_POLICY_MANDATORY
                 : SHMEMX_POLICY_PREFERRED;
+    }
+    if (check_persistent(variable, &request) != MEMSPAN_OK) {
+        return MEMSPAN_ERR_CONFIG;
     }
     *request_p = request;
     return MEMSPAN_OK;
@@ -608,7 +669,9 @@ uint64_t msp_partition_request_digest(const struct msp_partition_request *reques
                                 (uint64_t)request->device, (uint64_t)request->policy};
     uint64_t digest          = mix(UINT64_C(0xcbf29ce484222325), numbers, sizeof numbers);
 
-    return mix(digest, request->backend, strlen(request->backend));
+    digest = mix(digest, request->backend, strlen(request->backend));
+    digest = mix(digest, request->path, strlen(request->path));
+    return mix(digest, request->name, strlen(request->name));
 }
 
 const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,

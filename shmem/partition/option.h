@@ -6,6 +6,7 @@
  *
  *     SHMEM_SYMMETRIC_PARTITION<id>=<size>{:<trait>}, or <trait>{:<trait>} with a SIZE
  *     trait   SIZE=<size>  PGSIZE=<size>  KIND=<kind>[@<device>]  POLICY=<policy>
+ *             PATH=<folder or DAX device>  NAME=<name>, of persistent memory
  *
  * Names and words in either case; words may be cut short where only one begins so. Reading changes
  * nothing but its arguments; errors name the variable, the position in it, and the words that may
@@ -18,6 +19,8 @@
 enum {
     MSP_PARTITION_DEVICE_LOCAL   = -1, /* none named: by this PE's number on its host */
     MSP_PARTITION_VARIABLE_BYTES = 40,
+    MSP_PARTITION_PATH_BYTES     = 192,
+    MSP_PARTITION_NAME_BYTES     = 32,
 };
 
 /* The request for one partition. */
@@ -29,6 +32,8 @@ struct msp_partition_request {
     shmemx_kind_t kind;
     char backend[16]; /* of SHMEMX_KIND_DEVICE: whose devices are counted; "": Memspan's numbers */
     int device;
+    char path[MSP_PARTITION_PATH_BYTES]; /* of persistent memory: a folder, or a DAX device */
+    char name[MSP_PARTITION_NAME_BYTES]; /* ... and what it is called there; "": not persistent */
     shmemx_policy_t policy;
     bool has_policy;
     bool has_device;

@@ -541,7 +541,7 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
     const struct msp_partition_kind *kind = msp_partition_kind(request->kind, request->backend);
     memspan_status_t status               = MEMSPAN_OK;
 
-    if ((kind->source >= MSP_KIND_SHARED) ||
+    if ((kind->source == MSP_KIND_SHARED) || (kind->source == MSP_KIND_BLOCK) ||
         ((kind->source == MSP_KIND_LOCKED) && request->has_device)) {
         status = find_device(request, local_index, &placement.device);
     }
@@ -561,6 +561,9 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
     case MSP_KIND_PAGES:
         status = place_nodes(request, local_count, &placement);
         break;
+    case MSP_KIND_FILE:
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                             "%s: this version makes no persistent partitions", request->variable);
     }
     if ((status == MEMSPAN_OK) && !placement.is_block) {
         status = place_pages(request, local_count, &placement);

@@ -18,6 +18,7 @@ enum msp_kind_source {
     MSP_KIND_LOCKED, /* host pages, locked and imported into drivers */
     MSP_KIND_SHARED, /* host pages where the device reaches them, else a block of its driver's */
     MSP_KIND_BLOCK,  /* a block of a device's driver, which the host does not touch */
+    MSP_KIND_FILE,   /* pages of a file that outlives the job (persistent.h) */
 };
 
 struct msp_partition_kind {

@@ -15,13 +15,18 @@ static void write_out(const struct msp_partition_request *request, char *out, si
 {
     char kind[64];
     char pages[48] = "";
+    char file[256] = "";
 
     msp_partition_kind_text(request->kind, request->backend, request->device, kind, sizeof kind);
     if (request->page_size_bytes != 0) {
         snprintf(pages, sizeof pages, ":pgsize=%llu", (unsigned long long)request->page_size_bytes);
     }
-    HOLDS(snprintf(out, size, "policy=%s:kind=%s%s:size=%llu",
-                   msp_partition_policy_text(request->policy), kind, pages,
+    if (request->name[0] != '\0') {
+        HOLDS((request->kind == SHMEMX_KIND_PMEM) && (request->path[0] == '/'));
+        snprintf(file, sizeof file, ":path=%s:name=%s", request->path, request->name);
+    }
+    HOLDS(snprintf(out, size, "policy=%s:kind=%s%s%s:size=%llu",
+                   msp_partition_policy_text(request->policy), kind, pages, file,
                    (unsigned long long)request->size_bytes) < (int)size);
 }
 
@@ -30,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct msp_partition_request request = {.id = -1};
     struct msp_partition_request again;
     char *text = fuzz_string(data, size);
-    char out[256];
+    char out[512];
 
     memspan_error_clear();
     if (msp_partition_request_parse("V", 3, text, &request) == MEMSPAN_OK) {

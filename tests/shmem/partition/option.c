@@ -57,6 +57,11 @@ Test(option, examples_of_the_papers)
     cr_assert_eq(request.kind, SHMEMX_KIND_FASTMEM);
     request = parse("size=2G:kind=N:policy=P");
     cr_assert_eq(request.policy, SHMEMX_POLICY_PREFERRED);
+    request = parse("1g:kind=PMEM:path=/mnt/pmem0:name=sea");
+    cr_assert_str_eq(request.path, "/mnt/pmem0");
+    cr_assert_str_eq(request.name, "sea");
+    cr_assert_eq(request.policy, SHMEMX_POLICY_MANDATORY, "what is lost would be told late");
+    cr_assert_str_eq(parse("1g:kind=PMEM:path=/x").name, "partition7");
     request = parse("size=500M:kind=F:policy=M:pgsize=64M");
     cr_assert_eq(request.size_bytes, UINT64_C(500) << 20);
     cr_assert_eq(request.page_size_bytes, UINT64_C(64) << 20);
@@ -85,11 +90,14 @@ Test(option, letters_alone)
     static const struct {
         const char *text;
         shmemx_kind_t kind;
-    } cases[] = {{"1k:kind=s", SHMEMX_KIND_SYSDEFAULT}, {"1k:kind=d", SHMEMX_KIND_SYSDEFAULT},
-                 {"1k:kind=n", SHMEMX_KIND_NORMALMEM},  {"1k:kind=f", SHMEMX_KIND_FASTMEM},
-                 {"1k:kind=l", SHMEMX_KIND_LIBOMP},     {"1k:kind=p", SHMEMX_KIND_PINNED},
-                 {"1k:kind=m", SHMEMX_KIND_MANAGED},    {"1k:kind=co", SHMEMX_KIND_COHERENT},
-                 {"1k:kind=de", SHMEMX_KIND_DEVICE},    {"1k:kind=la", SHMEMX_KIND_LARGEMEM}};
+    } cases[] = {
+        {"1k:kind=s", SHMEMX_KIND_SYSDEFAULT},       {"1k:kind=d", SHMEMX_KIND_SYSDEFAULT},
+        {"1k:kind=n", SHMEMX_KIND_NORMALMEM},        {"1k:kind=f", SHMEMX_KIND_FASTMEM},
+        {"1k:kind=l", SHMEMX_KIND_LIBOMP},           {"1k:kind=p", SHMEMX_KIND_PINNED},
+        {"1k:kind=m", SHMEMX_KIND_MANAGED},          {"1k:kind=co", SHMEMX_KIND_COHERENT},
+        {"1k:kind=de", SHMEMX_KIND_DEVICE},          {"1k:kind=la", SHMEMX_KIND_LARGEMEM},
+        {"1k:kind=pm:path=/x", SHMEMX_KIND_PMEM},    {"1k:kind=nvm:path=/x", SHMEMX_KIND_PMEM},
+        {"1k:path=/x:kind=NVDIMM", SHMEMX_KIND_PMEM}};
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -141,6 +149,17 @@ Test(option, refusals_say_where_and_what)
     refused("kind=N:1m", "a bare size may stand first only");
     refused("1m:kind=HBM", "\"HBM\" at character 9 is no kind");
     refused("1m:kind=HBM", "FASTMEM");
+    refused("1m:kind=PMEM", "add :path=");
+    refused("1m:kind=PMEM:name=a", "add :path=");
+    refused("1m:kind=PMEM:path=pm", "\"pm\" at character 19 is no path");
+    refused("1m:kind=PMEM:path=", "is no path");
+    refused("1m:kind=PMEM:path=/\tx", "do not print");
+    refused("1m:kind=PMEM:path=/x:name=", "is no name");
+    refused("1m:kind=PMEM:path=/x:name=../y", "is no name");
+    refused("1m:kind=PMEM:path=/x:name=a23456789012345678901234567890123", "is no name");
+    refused("1m:kind=PMEM@1:path=/x", "names a device for a kind that has none");
+    refused("1m:path=/x", "ends with the job");
+    refused("1m:kind=F:name=x", "ends with the job");
     refused("1m:kind=C", "may be several");
     refused("1m:kind=", "is no kind");
     refused("1m:kind=NORMALMEMS", "is no kind");
