@@ -114,6 +114,26 @@ static memspan_status_t no_space(memspan_space_h handle)
                          (unsigned long long)(uintptr_t)handle);
 }
 
+/* Large memory that no space has: a DAX device, or a block device of persistent memory. */
+static void note_memory_device(struct msp_space *space)
+{
+    memspan_memory_device_info_t info = {.struct_size = sizeof(info)};
+    size_t used                       = strlen(space->note);
+    int count                         = memspan_memory_device_count();
+    int i;
+
+    for (i = 0; i < count; i++) {
+        if ((memspan_memory_device_describe(i, &info) == MEMSPAN_OK) &&
+            (strcmp(info.mode, "system-ram") != 0) &&
+            ((info.kind == MEMSPAN_MEMORY_DEVICE_DAX) ||
+             (info.kind == MEMSPAN_MEMORY_DEVICE_BLOCK))) {
+            snprintf(space->note + used, sizeof(space->note) - used,
+                     "; %s is no NUMA node: memquery lists it", info.name);
+            return;
+        }
+    }
+}
+
 /* Fills a predefined space's resources, once. */
 static memspan_status_t load_predefined(struct msp_space *space)
 {
@@ -135,6 +155,9 @@ static memspan_status_t load_predefined(struct msp_space *space)
     }
     count = msp_numa_nodes_for(space->hint, nodes, MSP_NUMA_NODES_MAX, &space->alias, space->note,
                                sizeof(space->note));
+    if ((space->hint == MSP_HINT_LARGE_CAP) && space->alias) {
+        note_memory_device(space);
+    }
     for (i = 0; i < count; i++) {
         space->resources[i] = (struct msp_resource){host, MEMSPAN_KIND_HOST, nodes[i], false};
     }

@@ -15,6 +15,7 @@
 #include "core/base/platform.h"
 #include "core/base/process.h"
 #include "core/topology/hwloc.h"
+#include "core/topology/memory_device.h"
 #include "core/topology/numa_kind.h"
 #include "core/topology/place.h"
 #include <dirent.h>
@@ -125,6 +126,10 @@ static hwloc_topology_t load_hwloc(void)
     }
 #endif
     hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
+    if (msp_option_is_set(MSP_OPTION_HWLOC_XMLFILE)) {
+        /* NVDIMMs of a recorded machine; looking for them in /sys would take long. */
+        hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    }
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
     forbid_device_components(hwloc);
@@ -391,6 +396,65 @@ void msp_topology_note_device(const char *pci_address, int numa_node)
         }
     }
     msp_unlock(&lock);
+}
+
+/* False where it is no memory. hwloc counts Size in KiB. */
+static bool read_memory_device(hwloc_obj_t object, memspan_memory_device_info_t *info)
+{
+    const char *name = (object->name == NULL) ? "" : object->name;
+    const char *size = hwloc_obj_get_info_by_name(object, "Size");
+    const char *type = (object->subtype == NULL) ? "" : object->subtype;
+    bool is_dax      = (strncmp(name, "dax", 3) == 0);
+
+    if (!is_dax && (strcmp(type, "NVDIMM") != 0) && (strncmp(name, "pmem", 4) != 0)) {
+        return false;
+    }
+    *info = (memspan_memory_device_info_t){
+        .struct_size    = sizeof(*info),
+        .kind           = is_dax ? MEMSPAN_MEMORY_DEVICE_DAX : MEMSPAN_MEMORY_DEVICE_BLOCK,
+        .capacity_bytes = (size == NULL) ? MEMSPAN_UNKNOWN : strtoull(size, NULL, 10) << 10,
+        .numa_node      = -1,
+        .target_node    = -1,
+        .persistent     = is_dax ? -1 : 1};
+    snprintf(info->name, sizeof(info->name), "%.31s", name);
+    snprintf(info->path, sizeof(info->path), "/dev/%.31s", name);
+    snprintf(info->why, sizeof(info->why), "%s; the recording of hwloc does not tell its mode",
+             is_dax ? "programs map the file in mode devdax"
+                    : "a file system on it, mounted with -o dax, has files that programs map");
+    return true;
+}
+
+/* -1: near to several. */
+static int near_node(hwloc_obj_t object)
+{
+    hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology.hwloc, object);
+
+    return ((near != NULL) && (hwloc_bitmap_weight(near->nodeset) == 1))
+               ? hwloc_bitmap_next(near->nodeset, -1)
+               : -1;
+}
+
+int msp_topology_memory_devices(int wanted, memspan_memory_device_info_t *info_p)
+{
+    hwloc_obj_t object = NULL;
+    int count          = 0;
+
+    if (get_table() == NULL) {
+        return 0;
+    }
+    msp_lock(&lock);
+    while ((topology.hwloc != NULL) &&
+           ((object = hwloc_get_next_osdev(topology.hwloc, object)) != NULL)) {
+        memspan_memory_device_info_t info;
+
+        if (read_memory_device(object, &info)) {
+            info.numa_node = near_node(object);
+            *info_p        = (count == wanted) ? info : *info_p;
+            count++;
+        }
+    }
+    msp_unlock(&lock);
+    return count;
 }
 
 static bool is_refused(enum msp_option option)

@@ -232,5 +232,44 @@ MEMSPAN_API int memspan_numa_node_count(void);
 MEMSPAN_API memspan_status_t memspan_numa_node_describe(int index,
                                                         memspan_numa_node_info_t *info_p);
 
+/** Memory that is no NUMA node, or that a node was made of. */
+typedef enum memspan_memory_device_kind {
+    MEMSPAN_MEMORY_DEVICE_DAX = 0,    /**< a DAX device, /dev/dax0.0 */
+    MEMSPAN_MEMORY_DEVICE_REGION,     /**< of NVDIMMs, in which namespaces are made */
+    MEMSPAN_MEMORY_DEVICE_NAMESPACE,  /**< of NVDIMMs */
+    MEMSPAN_MEMORY_DEVICE_BLOCK,      /**< a block device of persistent memory, /dev/pmem0 */
+    MEMSPAN_MEMORY_DEVICE_CXL_REGION, /**< of CXL devices */
+    MEMSPAN_MEMORY_DEVICE_CXL_MEMORY  /**< a CXL device on a machine without CXL regions */
+} memspan_memory_device_kind_t;
+
+/** "dax", "region", "namespace", "block", "cxl-region", "cxl-memory"; else "other". Static. */
+MEMSPAN_API const char *memspan_memory_device_kind_name(memspan_memory_device_kind_t kind);
+
+/** One memory device; written by memspan_memory_device_describe(); set struct_size first. */
+typedef struct memspan_memory_device_info {
+    size_t struct_size; /**< in: sizeof(memspan_memory_device_info_t) */
+    memspan_memory_device_kind_t kind;
+    char name[32]; /**< the system's: "dax0.0", "region0", "pmem0" */
+    char path[64]; /**< the file that a program opens, "/dev/dax0.0"; or "" */
+    char mode[16]; /**< "devdax", "system-ram", "fsdax", "sector", "raw", "ram", "pmem"; or
+                        "": unknown */
+    uint64_t capacity_bytes; /**< MEMSPAN_UNKNOWN: the system does not tell */
+    uint64_t align_bytes;    /**< mappings begin and end at multiples of it; 0: unknown */
+    int numa_node;           /**< operating-system number of the nearest NUMA node, or -1 */
+    int target_node;         /**< number of the node that it is, or would be as memory; or -1 */
+    int persistent; /**< 1: it keeps its contents without power; 0: it does not; -1: unknown */
+    int usable;     /**< 1: as it is, a program can use it */
+    char why[256];  /**< one sentence: how it is used, or why it is not and what would help */
+} memspan_memory_device_info_t;
+
+/** Number of memory devices: of this machine by /sys, or of the one that HWLOC_FSROOT or
+ * HWLOC_XMLFILE describes. They are counted now: devices come and go. */
+MEMSPAN_API int memspan_memory_device_count(void);
+
+/** Describe memory device @p index (0 .. memspan_memory_device_count() - 1), as it is now.
+ * Errors: MEMSPAN_ERR_INVALID (index out of range, info_p NULL, struct_size not set). */
+MEMSPAN_API memspan_status_t memspan_memory_device_describe(int index,
+                                                            memspan_memory_device_info_t *info_p);
+
 MEMSPAN_END_DECLS
 #endif /* MEMSPAN_DEVICE_H */

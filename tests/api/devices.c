@@ -50,15 +50,17 @@ Test(devices, nowhere_to_write)
             MEMSPAN_ERR_INVALID, "NULL");
     REFUSED(memspan_backend_describe(0, NULL), MEMSPAN_ERR_INVALID, "info_p is NULL");
     REFUSED(memspan_numa_node_describe(0, NULL), MEMSPAN_ERR_INVALID, "");
+    REFUSED(memspan_memory_device_describe(0, NULL), MEMSPAN_ERR_INVALID, "NULL");
     REFUSED(memspan_option_describe(0, NULL), MEMSPAN_ERR_INVALID, "info_p is NULL");
 }
 
 Test(devices, no_such_entry)
 {
-    memspan_backend_info_t backend = {.struct_size = sizeof(backend)};
-    memspan_numa_node_info_t node  = {.struct_size = sizeof(node)};
-    memspan_option_info_t option   = {.struct_size = sizeof(option)};
-    static const int indices[]     = {-1, INT32_MIN, 100000, INT32_MAX};
+    memspan_backend_info_t backend      = {.struct_size = sizeof(backend)};
+    memspan_numa_node_info_t node       = {.struct_size = sizeof(node)};
+    memspan_option_info_t option        = {.struct_size = sizeof(option)};
+    memspan_memory_device_info_t memory = {.struct_size = sizeof(memory)};
+    static const int indices[]          = {-1, INT32_MIN, 100000, INT32_MAX};
 
     for (int i = 0; i < 4; i++) {
         memspan_status_t status = memspan_backend_describe(indices[i], &backend);
@@ -66,6 +68,8 @@ Test(devices, no_such_entry)
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
         status = memspan_numa_node_describe(indices[i], &node);
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
+        REFUSED(memspan_memory_device_describe(indices[i], &memory), MEMSPAN_ERR_INVALID,
+                "no memory");
         status = memspan_option_describe(indices[i], &option);
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
     }

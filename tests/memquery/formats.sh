@@ -116,6 +116,15 @@ machines)
     expect_no_out '^node1 has a memory-side cache'
     run_with HWLOC_XMLFILE="$machines/ddr-cache.xml" --timeout 60 -o svg
     expect_out 'node0  dram  [0-9.]+ GiB behind a cache of 64 GiB<'
+    # Large memory that is no node is told, and why no space has it.
+    run_with HWLOC_XMLFILE="$machines/ddr-nvdimm.xml" --timeout 60 --json
+    expect_jq '[.memory_devices[] | .name, .kind, .capacity_bytes, .numa_node, .usable] ==
+        ["pmem0", "block", 1610612736000, 0, false]'
+    expect_jq '.spaces[] | select(.name == "large_cap") | .note | test("; pmem0 is no NUMA node: memquery")'
+    run_with HWLOC_XMLFILE="$machines/ddr-nvdimm.xml" --timeout 60
+    expect_out '^pmem0 +block +- +1500.0 .* mounted with -o dax, '
+    run_with HWLOC_XMLFILE="$machines/ddr-pmem.xml" --timeout 60
+    expect_no_out '^MEMORY'
     # The same machine twice, and another one.
     for name in ddr-hbm ddr-cxl; do
         run_with HWLOC_XMLFILE="$machines/$name.xml" --timeout 60 --json
@@ -205,10 +214,11 @@ diff)
     change '(.spaces[] | select(.name == "default") | .resources[0].reach[1].access) = "remote" |
         (.peers[] | select(.home == 0 and .device == 1) | .access) = "remote" |
         .backends[3].reason = "a reason" | .nodes[1].latency_ns = 300 | del(.nodes[1].latency_ns_reason) |
-        .devices[1].kinds.coherent.offered = true | .devices[1].modes[0].on = true'
+        .memory_devices[0].mode = "system-ram" | .devices[1].kinds.coherent.offered = true | .devices[1].modes[0].on = true'
     differs 1 '^space default resource host node0 of host from cuda:0 access +copy +remote$' \
         '^memory of cuda:0 from cuda:1 access +copy +remote$' '^backend hip reason .* a reason$' \
-        '^NUMA node1 latency_ns +unknown: .* +300.0 ns$' '^device cuda:0 kinds coherent offered +no +yes$' \
+        '^NUMA node1 latency_ns +unknown: .* +300.0 ns$' '^memory dax dax0.0 mode +devdax +system-ram$' \
+        '^device cuda:0 kinds coherent offered +no +yes$' \
         '^device cuda:0 mode pageable memory access on +no +yes$'
     change '.warnings += ["a warning"] | .variables += [{name: "MEMSPAN_LOG", value: "debug"}] |
         .nodes[0].latency_ns_reason = "x"'

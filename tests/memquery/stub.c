@@ -365,6 +365,43 @@ static const memspan_numa_node_info_t nodes[] = {
      MEMSPAN_UNKNOWN, "", 0, "", 3, 3, 3, "0000:41:00.0", "", 0},
 };
 
+static const memspan_memory_device_info_t memory_devices[] = {
+    {.kind           = MEMSPAN_MEMORY_DEVICE_DAX,
+     .name           = "dax0.0",
+     .path           = "/dev/dax0.0",
+     .mode           = "devdax",
+     .capacity_bytes = UINT64_C(128) << 30,
+     .align_bytes    = 2 << 20,
+     .numa_node      = 1,
+     .target_node    = 9,
+     .persistent     = 1,
+     .usable         = 1,
+     .why            = "programs map it\033"},
+    {.kind           = MEMSPAN_MEMORY_DEVICE_CXL_REGION,
+     .name           = "region0",
+     .capacity_bytes = MEMSPAN_UNKNOWN,
+     .numa_node      = -1,
+     .target_node    = -1,
+     .persistent     = -1,
+     .why            = "not committed"},
+};
+
+int memspan_memory_device_count(void)
+{
+    return sizeof(memory_devices) / sizeof(memory_devices[0]);
+}
+
+memspan_status_t memspan_memory_device_describe(int index, memspan_memory_device_info_t *info_p)
+{
+    *info_p = memory_devices[index];
+    return MEMSPAN_OK;
+}
+
+const char *memspan_memory_device_kind_name(memspan_memory_device_kind_t kind)
+{
+    return (kind == MEMSPAN_MEMORY_DEVICE_DAX) ? "dax" : "cxl-region";
+}
+
 int memspan_numa_node_count(void)
 {
     return sizeof(nodes) / sizeof(nodes[0]);

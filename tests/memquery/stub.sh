@@ -13,7 +13,7 @@ table)
     run
     expect_code 0
     expect_quiet
-    expect_plain 53 # one of them where locked memory is limited
+    expect_plain 57 # one of them where locked memory is limited
     grep -q '^host\.pinned .* ok$' "$out" || skip "a limit on locked memory changes the table"
     sed '1s/^[^ ]* *//' "$out" >"$scratch/table" # the host's name
     diff -u "$folder/stub.table" "$scratch/table" || die "not the table of stub.table"
@@ -108,7 +108,7 @@ measure)
     expect_out '^[^,]*,cuda1.coherent,coherent,d1,1,.*,the device has no built-in kernels,,,$'
     run --measure
     expect_code 0
-    expect_plain 72
+    expect_plain 76
     expect_out '^MEASURED +KIND +h +d0 +d1 +d2$'
     figure='[0-9.]+/[0-9.]+~[0-9]+%!?'
     expect_out "^cuda0.managed +managed +$figure +$figure +\\. +\\.\$"

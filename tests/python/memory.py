@@ -107,6 +107,7 @@ def on_host():
     host = memspan.Device(HOST)
     assert Kind.HOST in host.kinds() and host.why(Kind.DEVICE)
     assert host.describe().capacity_bytes > 2**20 and memspan.numa_nodes()
+    assert all(device.name and device.why for device in memspan.memory_devices())
     assert "host" in {backend.name for backend in memspan.backends()}
     space = memspan.Space()
     assert space == memspan.Space(HOST) == memspan.Space.at(memspan.c.MEMSPAN_SPACE_DEFAULT)

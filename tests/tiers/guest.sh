@@ -14,9 +14,21 @@ fail() {
     result=1
 }
 
-ndctl create-namespace -f -m devdax -e namespace0.0 >/tmp/log 2>&1 &&
-    daxctl reconfigure-device --no-online -m system-ram dax0.0 >>/tmp/log 2>&1 ||
-    { fail 'no node of the NVDIMM'; cat /tmp/log; }
+# memory WORDS...: a row of memquery's table of memory devices.
+memory() {
+    "$build/bin/memquery" | tr -s ' ' | grep -q "^$*" || { fail "not told: $*"; "$build/bin/memquery" | grep -A 9 '^MEMORY'; }
+}
+
+memory 'namespace0.0 namespace raw .* no program maps mode raw'
+memory 'pmem0 block raw .* it has no DAX'
+memory 'region0 region - .* its namespaces have all of it'
+ndctl create-namespace -f -m fsdax -e namespace0.0 >/tmp/log 2>&1 || fail "no namespace: $(cat /tmp/log)"
+memory 'namespace0.0 namespace fsdax .* has it'
+memory 'pmem0 block fsdax .* not mounted'
+ndctl create-namespace -f -m devdax -e namespace0.0 >/tmp/log 2>&1 || fail "no namespace: $(cat /tmp/log)"
+memory 'dax0.0 dax devdax .* programs map the file in multiples of 2 MiB'
+daxctl reconfigure-device --no-online -m system-ram dax0.0 >/tmp/log 2>&1 || fail "no node of the NVDIMM: $(cat /tmp/log)"
+memory 'dax0.0 dax system-ram .* is offline: daxctl online-memory dax0.0'
 for block in $node/node3/memory*; do
     echo online_movable >"$block/state" || fail "$block stays offline"
 done

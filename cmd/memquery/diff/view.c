@@ -192,6 +192,20 @@ static enum identity identify_node(struct element *element)
     return identify_number(element, "os_index", "node");
 }
 
+/* Regions of NVDIMMs and of CXL devices may have one name. */
+static enum identity identify_memory(struct element *element)
+{
+    const char *kind;
+    const char *name;
+
+    if (!diff_view_text(element->view, element->value, "kind", false, &kind) ||
+        !diff_view_text(element->view, element->value, "name", false, &name)) {
+        return IDENTITY_BROKEN;
+    }
+    snprintf(element->id, sizeof(element->id), "%s %s", kind, name);
+    return IDENTITY_MADE;
+}
+
 static enum identity identify_partition(struct element *element)
 {
     return identify_number(element, "id", "");
@@ -307,6 +321,7 @@ static const struct list {
     {"devices", 1, "device", " label numbers free_bytes ", identify_device},
     {"peers", 1, "memory of", " home device ", identify_peer},
     {"nodes", 1, "NUMA", " os_index free_bytes ", identify_node},
+    {"memory_devices", 1, "memory", " name kind ", identify_memory},
     {"spaces", 1, "space", " name devices target ", identify_space},
     {"resources", 3, "resource", " name kind home home_label numa_node ", identify_resource},
     {"reach", 5, "from", " device ", identify_reach},

@@ -67,6 +67,8 @@ struct snapshot {
     int host_number;    /* the other number that means the host */
     memspan_numa_node_info_t *nodes;
     size_t node_count;
+    memspan_memory_device_info_t *memory_devices; /* memory that is no node, or became one */
+    size_t memory_device_count;
     struct space_row *spaces;
     size_t space_count;
     const struct measure_figures *figures; /* measured figures, or NULL */

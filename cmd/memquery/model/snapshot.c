@@ -223,6 +223,24 @@ static void take_nodes(struct snapshot *snapshot)
     }
 }
 
+static void take_memory_devices(struct snapshot *snapshot)
+{
+    int count = memspan_memory_device_count();
+
+    for (int i = 0; i < count; i++) {
+        memspan_memory_device_info_t info = {.struct_size = sizeof(info)};
+
+        if (memspan_memory_device_describe(i, &info) == MEMSPAN_OK) {
+            cli_clean(info.name);
+            cli_clean(info.mode);
+            cli_clean(info.why);
+            snapshot->memory_devices =
+                cli_grow(snapshot->memory_devices, snapshot->memory_device_count, sizeof(info));
+            snapshot->memory_devices[snapshot->memory_device_count++] = info;
+        }
+    }
+}
+
 /* The limit does not bind root and processes with CAP_IPC_LOCK (bit 14). */
 static bool may_lock_all(void)
 {
@@ -292,6 +310,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
     share_take_all(snapshot, request->options);
     peer_take_all(snapshot);
     take_nodes(snapshot);
+    take_memory_devices(snapshot);
     take_limits(snapshot);
     space_take_all(snapshot);
     take_problems(snapshot); /* last: a value is checked when it is first read */
@@ -307,6 +326,7 @@ void snapshot_free(struct snapshot *snapshot)
     }
     free(snapshot->spaces);
     free(snapshot->nodes);
+    free(snapshot->memory_devices);
     free(snapshot->peers);
     free(snapshot->devices);
     free(snapshot->backends);

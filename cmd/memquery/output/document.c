@@ -74,6 +74,9 @@ void json_print(const struct snapshot *snapshot, FILE *out)
     json_put(document, "nodes",
              array_of(&fields_of_node, snapshot, snapshot->nodes, snapshot->node_count,
                       sizeof(snapshot->nodes[0])));
+    json_put(document, "memory_devices",
+             array_of(&fields_of_memory_device, snapshot, snapshot->memory_devices,
+                      snapshot->memory_device_count, sizeof(snapshot->memory_devices[0])));
     json_put(document, "spaces", spaces_of(snapshot));
     json_put_size_or(document, "lock_limit_bytes", snapshot->lock_limit_bytes,
                      "there is none, or it does not bind this user");

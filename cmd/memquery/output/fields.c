@@ -4,7 +4,8 @@
 #include "cmd/memquery/measure/measure.h"
 #include <string.h>
 
-static const char silent[] = "the driver does not tell";
+static const char silent[]        = "the driver does not tell";
+static const char silent_system[] = "the system does not tell";
 
 /* ---- backends ---- */
 
@@ -206,6 +207,50 @@ static const struct field node_fields[] = {
     FIELD("side_cache_bytes", SIZE, 0, NULL, NODE(side_cache_bytes), NULL),
 };
 const struct field_list fields_of_node = FIELD_LIST(node_fields);
+
+/* ---- memory that is no node ---- */
+
+FIELD_READ_AS(read_memory_kind, text, memspan_memory_device_info_t,
+              memspan_memory_device_kind_name(row->kind))
+FIELD_READ_AS(read_align, size, memspan_memory_device_info_t,
+              (row->align_bytes == 0) ? MEMSPAN_UNKNOWN : row->align_bytes)
+
+FIELD_READ(read_persistent)
+{
+    const memspan_memory_device_info_t *device = record->row;
+
+    value->number  = device->persistent;
+    value->unknown = (device->persistent < 0);
+}
+
+/* The reason follows as a remark. */
+FIELD_READ(read_usable)
+{
+    const memspan_memory_device_info_t *device = record->row;
+
+    value->number = device->usable;
+    snprintf(value->buffer, sizeof(value->buffer), "%s  %s", device->usable ? "yes" : "no",
+             device->why);
+    value->shown = value->buffer;
+}
+
+#define MEMORY(name) FIELD_AT(memspan_memory_device_info_t, name)
+static const struct field memory_fields[] = {
+    FIELD("name", TEXT, 1, "MEMORY", MEMORY(name), silent_system),
+    FIELD("kind", TEXT, 2, "kind", FIELD_BY(read_memory_kind), NULL),
+    FIELD("mode", TEXT, 3, "mode", MEMORY(mode), silent_system),
+    FIELD("path", TEXT, 0, NULL, MEMORY(path), "no file stands for it"),
+    FIELD_QUANTITY("capacity_bytes", 4, "GiB", UNIT_GIB, MEMORY(capacity_bytes), silent_system),
+    FIELD("align_bytes", SIZE, 5, "align", FIELD_MINOR(FIELD_BY(read_align)), silent_system),
+    FIELD("numa_node", INT, 6, "near", FIELD_MINOR(MEMORY(numa_node)),
+          "near no node in particular"),
+    FIELD("target_node", INT, 7, "node", FIELD_MINOR(MEMORY(target_node)),
+          "it would be no node of its own"),
+    FIELD("persistent", BOOL, 8, "pers", FIELD_MINOR(FIELD_BY(read_persistent)), silent_system),
+    FIELD("usable", BOOL, 9, "USE", FIELD_BY(read_usable), NULL),
+    FIELD("why", TEXT, 0, NULL, MEMORY(why), silent_system),
+};
+const struct field_list fields_of_memory_device = FIELD_LIST(memory_fields);
 
 /* ---- resources ---- */
 

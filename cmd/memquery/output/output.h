@@ -212,11 +212,12 @@ void field_row_off(const struct field_list *list, const struct snapshot *snapsho
 /* fields.c: the fields of everything that is printed. Keys and CSV columns are never renamed or
  * removed, and CSV columns are added at the end. */
 
-extern const struct field_list fields_of_backend;  /* row: struct backend_row */
-extern const struct field_list fields_of_device;   /* row: struct device_row; device */
-extern const struct field_list fields_of_node;     /* row: memspan_numa_node_info_t */
-extern const struct field_list fields_of_resource; /* row: struct resource; space */
-extern const struct field_list fields_of_reach;    /* row: struct resource; space, device, cell */
+extern const struct field_list fields_of_backend;       /* row: struct backend_row */
+extern const struct field_list fields_of_device;        /* row: struct device_row; device */
+extern const struct field_list fields_of_node;          /* row: memspan_numa_node_info_t */
+extern const struct field_list fields_of_memory_device; /* row: memspan_memory_device_info_t */
+extern const struct field_list fields_of_resource;      /* row: struct resource; space */
+extern const struct field_list fields_of_reach; /* row: struct resource; space, device, cell */
 
 /* The record of a resource as one device reaches it. */
 struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,

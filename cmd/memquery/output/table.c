@@ -93,6 +93,23 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
     fputc('\n', out);
 }
 
+static void print_memory_devices(const struct snapshot *snapshot, FILE *out)
+{
+    struct record record = {.snapshot = snapshot};
+    struct cli_table table;
+
+    if (snapshot->memory_device_count == 0) {
+        return;
+    }
+    field_open(&fields_of_memory_device, snapshot, &table);
+    for (size_t i = 0; i < snapshot->memory_device_count; i++) {
+        record.row = &snapshot->memory_devices[i];
+        field_row(&fields_of_memory_device, &record, &table);
+    }
+    cli_table_close(&table, out);
+    fputc('\n', out);
+}
+
 /* ---- spaces ---- */
 
 /* A space or kind that is not available: dashes, and the reason. */
@@ -201,6 +218,7 @@ void table_print(const struct snapshot *snapshot, FILE *out)
     print_head(snapshot, out);
     print_devices(snapshot, out);
     print_nodes(snapshot, out);
+    print_memory_devices(snapshot, out);
     print_spaces(snapshot, out);
     fputc('\n', out);
     measure_print(snapshot->figures, snapshot, out);

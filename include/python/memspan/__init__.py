@@ -17,8 +17,9 @@ block. memspan.c has every name of the C interface. memspan-python(7) is the man
 
 from ._allocator import Allocator
 from ._block import Block, View, copy, pointer_describe, pointer_reach, why
-from ._device import Device, backends, devices, numa_nodes
-from ._library import Access, Coherence, Error, HOST, Kind, NumaNodeKind, Status, c, check
+from ._device import Device, backends, devices, memory_devices, numa_nodes
+from ._library import (Access, Coherence, Error, HOST, Kind, MemoryDeviceKind, NumaNodeKind, Status, c,
+                       check)
 from ._numpy import numpy
 from ._queue import Queue
 from ._space import Space, Traits

@@ -77,3 +77,9 @@ def backends():
 
 def numa_nodes():
     return [describe(c.memspan_numa_node_describe, i) for i in range(c.memspan_numa_node_count())]
+
+
+def memory_devices():
+    """Memory that is no NUMA node, or that one was made of: DAX devices, NVDIMMs, CXL regions."""
+    count = c.memspan_memory_device_count()
+    return [describe(c.memspan_memory_device_describe, i) for i in range(count)]

@@ -98,6 +98,7 @@ Kind = enumeration("memspan_kind_t", "MEMSPAN_KIND_")
 Access = enumeration("memspan_access_t", "MEMSPAN_ACCESS_")
 Coherence = enumeration("memspan_coherence_t", "MEMSPAN_COHERENCE_")
 NumaNodeKind = enumeration("memspan_numa_node_kind_t", "MEMSPAN_NUMA_NODE_")
+MemoryDeviceKind = enumeration("memspan_memory_device_kind_t", "MEMSPAN_MEMORY_DEVICE_")
 
 
 class Error(Exception):
