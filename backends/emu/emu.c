@@ -226,6 +226,7 @@ const memspan_backend_t msp_backend_emu = {
     .event_wait       = emu_event_wait,
     .event_done       = emu_event_done,
     .event_destroy    = emu_event_destroy,
+    .attach           = emu_attach,
     .queue_allocated  = emu_queue_allocated,
     .queue_freed      = emu_queue_freed,
     .host_open        = emu_host_open,

@@ -47,6 +47,8 @@ struct emu_block {
     _Atomic uint32_t busy;          /* bit d: device d may use it, unwaited so far */
     _Atomic uint32_t given;         /* the same for target regions with nowait */
     bool open;                      /* the host's view of it */
+    struct emu_queue *attached;     /* the queue whose work alone uses it; NULL: work of all */
+    bool attached_busy;             /* launches of that queue were not waited for so far */
     bool imported;                  /* pages of another process, which counts them */
     size_t granules;                /* entries of the arena's table that lead here */
     struct emu_block *next;         /* of those in use; of records out of use */
@@ -231,9 +233,14 @@ void emu_block_give_back(struct emu *emu, struct emu_block *block);
 
 /* Open or close the host's view, as it should be. */
 memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block);
-/* Before a launch on @p device: its managed memory, and that of the launch's operands, is closed
- * for the host. */
-memspan_status_t emu_managed_close(struct emu_device *device, const memspan_kernel_call_t *call);
+/* Before a launch on @p queue: its device's managed memory, and that of the launch's operands, is
+ * closed for the host, but what is attached to other queues. */
+memspan_status_t emu_managed_close(const struct emu_queue *queue,
+                                   const memspan_kernel_call_t *call);
+/* All launches of @p queue have been waited for. */
+memspan_status_t emu_attached_open(const struct emu_queue *queue);
+/* It ends, and what is attached to it is any queue's. */
+void emu_attached_drop(const struct emu_queue *queue);
 /* All launches of @p device have been waited for. */
 memspan_status_t emu_managed_open(struct emu_device *device);
 /* A target region begins and ends to run as the device. They take the lock. */
@@ -306,6 +313,7 @@ memspan_status_t emu_queue_allocated(void *state, int ordinal, void *queue, cons
                                      size_t size_bytes);
 memspan_status_t emu_queue_freed(void *state, int ordinal, void *queue, const void *address,
                                  size_t size_bytes);
+memspan_status_t emu_attach(void *state, int ordinal, void *queue, const memspan_block_t *block);
 memspan_status_t emu_host_open(void *state, int ordinal, const void *address, size_t size_bytes,
                                void **host_p);
 memspan_status_t emu_host_close(void *state, int ordinal, const void *address, size_t size_bytes);

@@ -201,24 +201,35 @@ static void *stand_by(void *unused)
 
 /* ---- the handler's own words ---- */
 
-enum rule { RULE_NOTHING, RULE_BEYOND, RULE_FREED, RULE_MANAGED, RULE_NOWAIT, RULE_DEVICE };
+enum rule {
+    RULE_NOTHING,
+    RULE_BEYOND,
+    RULE_FREED,
+    RULE_MANAGED,
+    RULE_ATTACHED,
+    RULE_NOWAIT,
+    RULE_DEVICE
+};
 
 static const struct {
     const char *what; /* was read or written to */
     const char *rule;
 } rules[] = {
-    [RULE_NOTHING] = {"addresses of a device where nothing is allocated",
-                      "a pointer is good inside the block that it was made for"},
-    [RULE_BEYOND]  = {"addresses of a device behind the end of a block",
-                      "a pointer is good inside the block that it was made for"},
-    [RULE_FREED]   = {"memory that was freed",
-                      "a pointer is good from the allocation of its block to the free"},
-    [RULE_MANAGED] = {"managed memory while a launch was not waited for",
-                      "managed memory is the device's from a launch on; it is the host's again "
-                      "after\n              memspan_device_synchronize()"},
-    [RULE_NOWAIT]  = {"managed memory while a target region was not waited for",
-                      "managed memory that a region with nowait was given is the device's; it is "
-                       "the\n              host's again after a taskwait, or a depend that waits"},
+    [RULE_NOTHING]  = {"addresses of a device where nothing is allocated",
+                       "a pointer is good inside the block that it was made for"},
+    [RULE_BEYOND]   = {"addresses of a device behind the end of a block",
+                       "a pointer is good inside the block that it was made for"},
+    [RULE_FREED]    = {"memory that was freed",
+                       "a pointer is good from the allocation of its block to the free"},
+    [RULE_MANAGED]  = {"managed memory while a launch was not waited for",
+                       "managed memory is the device's from a launch on; it is the host's again "
+                        "after\n              memspan_device_synchronize()"},
+    [RULE_ATTACHED] = {"memory of a queue while its launch was not waited for",
+                       "managed memory that is attached to a queue is the host's after\n"
+                       "              memspan_queue_synchronize() of that queue"},
+    [RULE_NOWAIT]   = {"managed memory while a target region was not waited for",
+                       "managed memory that a region with nowait was given is the device's; it is "
+                         "the\n              host's again after a taskwait, or a depend that waits"},
     [RULE_DEVICE] =
         {"device memory",
          "device memory is for kernels, memspan_copy() and memspan_fill(), or "
@@ -238,6 +249,9 @@ static enum rule find_rule(const struct emu_block *block, const void *address)
     }
     if (block->kind == MEMSPAN_KIND_DEVICE) {
         return RULE_DEVICE;
+    }
+    if (block->attached_busy) {
+        return RULE_ATTACHED;
     }
     return (atomic_load(&block->busy) == 0) ? RULE_NOWAIT : RULE_MANAGED;
 }

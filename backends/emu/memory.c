@@ -116,11 +116,13 @@ static void drop_pages(const struct emu *emu, const struct emu_block *block)
 /* The properties of a fresh block. Lock held. */
 static void enlist(struct emu *emu, struct emu_block *block, memspan_kind_t kind, int resident)
 {
-    block->kind     = kind;
-    block->resident = (kind == MEMSPAN_KIND_DEVICE) ? block->home : resident;
-    block->open     = false;
-    block->next     = emu->blocks;
-    emu->blocks     = block;
+    block->kind          = kind;
+    block->resident      = (kind == MEMSPAN_KIND_DEVICE) ? block->home : resident;
+    block->open          = false;
+    block->attached      = NULL;
+    block->attached_busy = false;
+    block->next          = emu->blocks;
+    emu->blocks          = block;
 }
 
 /* Lock held. */

@@ -27,7 +27,7 @@ enum { ACCESSES_MAX = 4096, REPORT_BYTES = 20000 };
 /* The host and its network, in the place of a queue. */
 enum { HOST_QUEUE = UINT32_MAX };
 
-enum access_type { ALLOCATED, USED, FREED };
+enum access_type { ALLOCATED, USED, ATTACHED, DETACHED, FREED };
 
 struct emu_access {
     const char *low;
@@ -121,6 +121,17 @@ static void write_access(struct emu_writer *w, const char *label, const struct e
 
 static const char *rule_of(const struct emu_access *earlier, const struct emu_access *later)
 {
+    if (earlier->type == ATTACHED) {
+        return "memory that is attached to a queue is for the work of that queue alone, and the "
+               "host's after\n              memspan_queue_synchronize() of it";
+    }
+    if (later->type == ATTACHED) {
+        return "work that uses the memory precedes its attachment to another queue: "
+               "memspan_queue_wait(),\n              or memspan_queue_synchronize()";
+    }
+    if (later->type == DETACHED) {
+        return "the host has waited for the work of a queue before memory is detached from it";
+    }
     if (earlier->type == FREED) {
         return "memory is the program's until the call that frees it, also on a queue";
     }
@@ -145,9 +156,12 @@ __attribute__((noreturn, cold)) static void report(const struct emu_block *block
 
     emu_write_text(&w, "memspan: emu");
     emu_write_number(&w, (uint64_t)block->home);
-    emu_write_text(&w, (earlier->type == FREED) ? ": memory is used after its free"
-                       : (later->type == USED)  ? ": memory may be used before its allocation"
-                                                : ": memory may be used after its free");
+    emu_write_text(&w, (earlier->type == ATTACHED) ? ": memory of a queue is used by other work"
+                       : (later->type == ATTACHED) ? ": memory may be in use by another queue"
+                       : (later->type == DETACHED) ? ": memory may be in use by its queue"
+                       : (earlier->type == FREED)  ? ": memory is used after its free"
+                       : (later->type == USED)     ? ": memory may be used before its allocation"
+                                                   : ": memory may be used after its free");
     emu_write_text(&w, "\n  address     ");
     emu_write_hexadecimal(&w, (uintptr_t)later->low);
     emu_write_text(&w, ", in ");
@@ -216,6 +230,17 @@ static void drop_done(struct emu_block *block, const struct emu_clock *host)
     }
 }
 
+static void drop_attachment(struct emu_block *block)
+{
+    size_t i = block->access_count;
+
+    while (i-- > 0) {
+        if (block->accesses[i].type == ATTACHED) {
+            drop(block, i);
+        }
+    }
+}
+
 static void enter(struct emu_block *block, const struct emu_access *a)
 {
     struct emu_access *grown;
@@ -263,7 +288,8 @@ static void check(const struct emu_block *block, const struct emu_clock *clock,
 
     for (i = 0; i < block->access_count; i++) {
         const struct emu_access *a = &block->accesses[i];
-        bool matters = (a->type == FREED) || (a->type == ALLOCATED) == (later->type == USED);
+        bool matters               = (a->type != ATTACHED) &&
+                       ((a->type == FREED) || (a->type == ALLOCATED) == (later->type == USED));
 
         if (matters && overlap(a, later) && ((a->type == FREED) || !follows(clock, a))) {
             report(block, a, later);
@@ -275,6 +301,25 @@ static void begin(struct emu *emu, struct emu_queue *queue)
 {
     emu_clock_join(queue->clock, &emu->host);
     queue->clock->at[queue->index]++;
+}
+
+/* A copy or fill without a queue is the host's, which waits for what the device does first. */
+static bool is_right(const struct emu_block *block, const struct emu_queue *queue, bool is_kernel)
+{
+    return (block->attached == NULL) || (block->attached == queue) ||
+           (!is_kernel && (queue->number == 0) && !block->attached_busy);
+}
+
+static void check_attached(const struct emu_block *block, const struct emu_queue *queue,
+                           const struct emu_access *use, bool is_kernel)
+{
+    size_t i;
+
+    for (i = 0; (i < block->access_count) && !is_right(block, queue, is_kernel); i++) {
+        if (block->accesses[i].type == ATTACHED) {
+            report(block, &block->accesses[i], use);
+        }
+    }
 }
 
 void emu_order_use(struct emu *emu, struct emu_queue *queue, const void *address, size_t size_bytes,
@@ -292,34 +337,40 @@ void emu_order_use(struct emu *emu, struct emu_queue *queue, const void *address
     if (block != NULL) {
         use = describe(queue, USED, what, address, size_bytes);
         check(block, queue->clock, &use);
+        check_attached(block, queue, &use, size_bytes == 0);
         if (atomic_load(&block->state) == EMU_BLOCK_LIVE) {
             enter_use(emu, block, &use);
         }
     }
 }
 
+static bool any_is_lost(const struct emu *emu)
+{
+    bool lost = false;
+    int i;
+
+    for (i = 0; i < emu->device_count; i++) {
+        lost = lost || atomic_load(&emu->devices[i].lost);
+    }
+    return lost;
+}
+
 /* Nothing on a lost device can be waited for. Work on the device's own queue comes before a free by
  * the ring's order: programs that launch on it and free were right before there were queues. */
 static bool is_exempt(const struct emu *emu, const struct emu_access *a)
 {
-    bool exempt = (a->type == ALLOCATED) || (a->queue == 0);
-    int i;
-
-    if (a->queue == HOST_QUEUE) {
-        return false;
-    }
-    for (i = 0; i < emu->device_count; i++) {
-        exempt = exempt || atomic_load(&emu->devices[i].lost);
-    }
-    return exempt;
+    return (a->queue != HOST_QUEUE) &&
+           ((a->type == ALLOCATED) || (a->queue == 0) || any_is_lost(emu));
 }
 
 void emu_order_free(struct emu *emu, struct emu_block *block)
 {
     struct emu_access last =
         describe(NULL, FREED, "a free by the host", block->base, block->size_bytes);
-    size_t i = block->access_count;
+    size_t i;
 
+    drop_attachment(block);
+    i = block->access_count;
     while (i-- > 0) {
         if (block->accesses[i].type == FREED) {
             return; /* checked, for uses after it */
@@ -333,6 +384,50 @@ void emu_order_free(struct emu *emu, struct emu_block *block)
     for (i = 0; i < (size_t)emu->device_count; i++) {
         emu_late_run(&emu->devices[i].own);
     }
+}
+
+/* ---- attached to a queue ---- */
+
+/* Lock held. The work so far precedes: of the queue, or, detached, of what the host has waited
+ * for. */
+static void attach(struct emu *emu, struct emu_block *block, struct emu_queue *queue)
+{
+    const char *what    = (queue != NULL) ? "an attachment" : "a detachment";
+    struct emu_access a = describe(queue, (queue != NULL) ? ATTACHED : DETACHED, what, block->base,
+                                   block->size_bytes);
+
+    drop_attachment(block);
+    if (!any_is_lost(emu)) {
+        check(block, (queue != NULL) ? queue->clock : &emu->host, &a);
+    }
+    block->attached = queue;
+    if (queue != NULL) {
+        enter(block, &a);
+    }
+}
+
+memspan_status_t emu_attach(void *state, int ordinal, void *opaque, const memspan_block_t *given)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_block *block;
+    struct emu_queue *queue = opaque;
+    memspan_status_t status = emu_enter(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&emu->lock);
+    status = emu_arena_get(emu, given->address, given->size_bytes, &block);
+    if ((status == MEMSPAN_OK) && (queue != block->attached) &&
+        ((queue == NULL) || (queue->clock != NULL))) {
+        if (queue != NULL) {
+            begin(emu, queue);
+        }
+        attach(emu, block, queue);
+    }
+    pthread_mutex_unlock(&emu->lock);
+    return status;
 }
 
 /* ---- open for the host and its network ---- */

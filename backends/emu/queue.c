@@ -88,6 +88,7 @@ static void retire(struct emu_device *device, struct emu_queue *queue)
             break;
         }
     }
+    emu_attached_drop(queue);
     /* An unwaited launch is not forgotten with its queue. */
     if ((queue->launched > queue->waited) && (queue->launched > device->own.launched)) {
         device->own.launched = queue->launched;
@@ -117,16 +118,21 @@ memspan_status_t emu_queue_destroy(void *state, int ordinal, void *opaque)
     return status;
 }
 
+static bool has_unwaited(const struct emu_queue *queue)
+{
+    return (queue->launches_pending > 0) || (queue->launched > queue->waited);
+}
+
 static bool is_waited_for(const struct emu_device *device)
 {
     const struct emu_queue *queue;
 
     for (queue = device->queues; queue != NULL; queue = queue->next) {
-        if ((queue->launches_pending > 0) || (queue->launched > queue->waited)) {
+        if (has_unwaited(queue)) {
             return false;
         }
     }
-    return (device->own.launches_pending == 0) && (device->own.launched <= device->own.waited);
+    return !has_unwaited(&device->own);
 }
 
 static void note_wait(struct emu_queue *queue, uint64_t number)
@@ -174,10 +180,13 @@ memspan_status_t emu_synchronize(void *state, int ordinal, void *opaque)
     pthread_mutex_lock(&emu->lock);
     emu_clock_join(&emu->host, &done);
     note_wait(queue, number);
+    if (!has_unwaited(queue)) {
+        status = emu_attached_open(queue);
+    }
     for (queue = (opaque == NULL) ? device->queues : NULL; queue != NULL; queue = queue->next) {
         note_wait(queue, number);
     }
-    if (is_waited_for(device)) {
+    if ((status == MEMSPAN_OK) && is_waited_for(device)) {
         status = emu_managed_open(device);
     }
     pthread_mutex_unlock(&emu->lock);

@@ -4,11 +4,12 @@
  * Coherent and host-pinned memory is always open, device memory closed. A launch gives the device
  * all managed memory of its own, because kernels follow pointers, and other devices' where an
  * operand lies in it: emu_block::busy has a bit for each device, and the block is closed until
- * every launch of each has been waited for. While a target region of the program runs on the
- * processor as the device that we stand in for, all is open that the device reaches: the region's
- * code is in this process, and looks like the host's. Managed memory that a region with nowait was
- * given is closed when the region has ended (emu_block::given) until the program waits: only that,
- * for a program may well use its other memory meanwhile. */
+ * every launch of each has been waited for. A block that is attached to a queue is that queue's
+ * alone: its launches close it, and waiting for it opens it. While a target region of the program
+ * runs on the processor as the device that we stand in for, all is open that the device reaches:
+ * the region's code is in this process, and looks like the host's. Managed memory that a region
+ * with nowait was given is closed when the region has ended (emu_block::given) until the program
+ * waits: only that, for a program may well use its other memory meanwhile. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
@@ -33,7 +34,8 @@ static bool should_be_open(const struct emu *emu, const struct emu_block *block)
     case MEMSPAN_KIND_DEVICE:
         return is_in_region(emu, block);
     case MEMSPAN_KIND_MANAGED:
-        return ((atomic_load(&block->busy) | atomic_load(&block->given)) == 0) ||
+        return (((atomic_load(&block->busy) | atomic_load(&block->given)) == 0) &&
+                !block->attached_busy) ||
                is_in_region(emu, block);
     default:
         return true;
@@ -75,16 +77,19 @@ static bool is_operand(const struct emu_block *block, const void *address)
            ((uintptr_t)address - (uintptr_t)block->base < (uintptr_t)block->size_bytes);
 }
 
-memspan_status_t emu_managed_close(struct emu_device *device, const memspan_kernel_call_t *call)
+memspan_status_t emu_managed_close(const struct emu_queue *queue, const memspan_kernel_call_t *call)
 {
-    uint32_t bit = 1u << device->ordinal;
+    const struct emu_device *device = queue->device;
+    uint32_t bit                    = 1u << device->ordinal;
     struct emu_block *block;
 
     for (block = device->emu->blocks; block != NULL; block = block->next) {
         bool used = (block->home == device->ordinal) || is_operand(block, call->x) ||
                     is_operand(block, call->y) || is_operand(block, call->z);
 
-        if (used && (block->kind == MEMSPAN_KIND_MANAGED)) {
+        if (block->attached != NULL) {
+            block->attached_busy = block->attached_busy || (block->attached == queue);
+        } else if (used && (block->kind == MEMSPAN_KIND_MANAGED)) {
             atomic_fetch_or(&block->busy, bit);
         }
     }
@@ -98,8 +103,39 @@ memspan_status_t emu_managed_open(struct emu_device *device)
 
     for (block = device->emu->blocks; block != NULL; block = block->next) {
         atomic_fetch_and(&block->busy, ~bit);
+        block->attached_busy =
+            block->attached_busy && (block->attached->device->ordinal != device->ordinal);
     }
     return update_all(device->emu);
+}
+
+/* Work from before the attachment precedes it (emu_attach()): it is over, too. */
+memspan_status_t emu_attached_open(const struct emu_queue *queue)
+{
+    struct emu_block *block;
+
+    for (block = queue->device->emu->blocks; block != NULL; block = block->next) {
+        if (block->attached == queue) {
+            block->attached_busy = false;
+            atomic_store(&block->busy, 0);
+        }
+    }
+    return update_all(queue->device->emu);
+}
+
+void emu_attached_drop(const struct emu_queue *queue)
+{
+    struct emu_block *block;
+
+    for (block = queue->device->emu->blocks; block != NULL; block = block->next) {
+        if (block->attached == queue) {
+            block->attached = NULL;
+            if (block->attached_busy) {
+                atomic_fetch_or(&block->busy, 1u << queue->device->ordinal);
+            }
+            block->attached_busy = false;
+        }
+    }
 }
 
 /* ---- target regions of the program ---- */

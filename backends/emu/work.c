@@ -219,7 +219,7 @@ memspan_status_t emu_launch(void *state, int ordinal, void *opaque,
     emu_order_use(emu, queue, call->z, 0, "a kernel", true);
     emu_order_use(emu, queue, call->x, 0, "a kernel", false);
     emu_order_use(emu, queue, call->y, 0, "a kernel", false);
-    status = emu_managed_close(device, call);
+    status = emu_managed_close(queue, call);
     if (status == MEMSPAN_OK) {
         status = submit(device, queue,
                         &(struct emu_command){.op     = EMU_OP_KERNEL,

@@ -123,6 +123,7 @@ MEMSPAN_API const char *omp_get_interop_type_desc(uintptr_t interop, int propert
 MEMSPAN_API const char *omp_get_interop_rc_desc(uintptr_t interop, int code);
 MEMSPAN_API memspan_status_t memspan_queue_of_interop(uintptr_t interop, memspan_queue_h *queue_p);
 MEMSPAN_API memspan_status_t memspan_interop_of_queue(memspan_queue_h queue, uintptr_t *interop_p);
+MEMSPAN_API memspan_status_t memspan_omp_attach(void *pointer, uintptr_t interop);
 
 /* The calls of Clang for the interop construct: those of LLVM 12 to 22, and those for which LLVM 21
  * and later have the first as wrappers. */

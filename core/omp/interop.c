@@ -229,8 +229,12 @@ const char *omp_get_interop_rc_desc(uintptr_t handle, int code)
 
 /* ---- queues ---- */
 
+/* memspan_queue_open(), or memspan_queue_get(). */
+typedef memspan_status_t open_fn(int device, memspan_queue_type_t type, void *native,
+                                 unsigned flags, memspan_queue_h *queue_p);
+
 /* A queue over the stream of a runtime's object. */
-static memspan_status_t open_foreign(uintptr_t handle, memspan_queue_h *queue_p)
+static memspan_status_t open_foreign(uintptr_t handle, open_fn *open, memspan_queue_h *queue_p)
 {
     int code    = SUCCESS;
     intptr_t id = omp_get_interop_int(handle, FR_ID, &code);
@@ -260,13 +264,11 @@ static memspan_status_t open_foreign(uintptr_t handle, memspan_queue_h *queue_p)
                       (int)id);
         return msp_error_hint("name another one with prefer_type");
     }
-    return memspan_queue_open((int)number, (memspan_queue_type_t)type, native,
-                              MEMSPAN_QUEUE_LASTING, queue_p);
+    return open((int)number, (memspan_queue_type_t)type, native, MEMSPAN_QUEUE_LASTING, queue_p);
 }
 
-memspan_status_t memspan_queue_of_interop(uintptr_t handle, memspan_queue_h *queue_p)
+static memspan_status_t find_queue(uintptr_t handle, open_fn *open, memspan_queue_h *queue_p)
 {
-    MSP_OMP_CALL();
     struct msp_interop object;
 
     if ((queue_p == NULL) || (handle == 0)) {
@@ -275,7 +277,7 @@ memspan_status_t memspan_queue_of_interop(uintptr_t handle, memspan_queue_h *que
                                            : "no place for the queue's handle");
     }
     if (!msp_interop_is_ours(handle)) {
-        return open_foreign(handle, queue_p);
+        return open_foreign(handle, open, queue_p);
     }
     if (!msp_interop_get(handle, &object)) {
         return memspan_error_last()->status;
@@ -286,6 +288,31 @@ memspan_status_t memspan_queue_of_interop(uintptr_t handle, memspan_queue_h *que
     }
     *queue_p = (memspan_queue_h)handle;
     return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_queue_of_interop(uintptr_t handle, memspan_queue_h *queue_p)
+{
+    MSP_OMP_CALL();
+
+    return find_queue(handle, memspan_queue_open, queue_p);
+}
+
+memspan_status_t memspan_omp_attach(void *pointer, uintptr_t handle)
+{
+    MSP_OMP_CALL();
+    memspan_queue_h queue   = MEMSPAN_QUEUE_NULL;
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (handle != 0) {
+        status = find_queue(handle, memspan_queue_get, &queue);
+    }
+    if (status == MEMSPAN_OK) {
+        status = memspan_queue_attach(pointer, queue);
+    }
+    if (status != MEMSPAN_OK) {
+        msp_omp_refused("memspan_omp_attach");
+    }
+    return status;
 }
 
 memspan_status_t memspan_interop_of_queue(memspan_queue_h queue, uintptr_t *handle_p)

@@ -495,9 +495,28 @@ MEMSPAN_API memspan_status_t memspan_queue_of_interop(omp_interop_t interop,
 MEMSPAN_API memspan_status_t memspan_interop_of_queue(memspan_queue_h queue,
                                                       omp_interop_t *interop_p);
 
-/* ---- Freeing in the order of tasks ---- */
+/** Attach a block of managed memory to the queue of an interop object that was made with
+ * targetsync: memspan_queue_attach() by OpenMP's means. omp_interop_none: detach it. The stream of
+ * a runtime's object has one queue here (memspan_queue_get()). A refusal is logged as a warning,
+ * too. Any thread may call it. Errors: MEMSPAN_ERR_UNSUPPORTED, MEMSPAN_ERR_INVALID,
+ * MEMSPAN_ERR_NOT_FOUND and the others of memspan_queue_of_interop() and memspan_queue_attach(). */
+MEMSPAN_API memspan_status_t memspan_omp_attach(void *pointer, omp_interop_t interop);
+
+/* ---- In the order of tasks ---- */
 
 #ifdef _OPENMP
+/** memspan_omp_attach() in a task that depends on what @p depobj has: after earlier tasks that use
+ * the memory, and before later ones. A later `interop use(object) depend(...) nowait` makes the
+ * queue's work one of these tasks, and a taskwait with that dependence gives the host this block
+ * alone, while other work goes on. The depend object may be destroyed after the call. Errors are
+ * logged, and are those of the task's thread. Inline, as the next one. */
+static inline void memspan_omp_attach_async(void *pointer, omp_interop_t interop,
+                                            omp_depend_t *depobj)
+{
+#pragma omp task firstprivate(pointer, interop) depend(depobj : *depobj)
+    (void)memspan_omp_attach(pointer, interop);
+}
+
 /** Free memory of omp_alloc(), or of any allocator of Memspan, in a task that depends on what
  * @p depobj has. The depend object may be destroyed after the call. As with all dependences, the
  * free waits for tasks of the same parent. Inline, because the program's compiler makes the task.

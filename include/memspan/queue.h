@@ -128,8 +128,9 @@ MEMSPAN_API memspan_status_t memspan_used_on(void *pointer, memspan_queue_h queu
  *
  * Errors: MEMSPAN_ERR_NOT_FOUND (no such queue; not the start of a live block),
  * MEMSPAN_ERR_UNSUPPORTED (not managed memory; a block that shares an allocation; a backend that
- * attaches nothing, which are all but CUDA and HIP), MEMSPAN_ERR_INVALID (a queue of another
- * backend), MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER (also a default stream). */
+ * attaches nothing, which are all but CUDA, HIP and the emulated devices), MEMSPAN_ERR_INVALID (a
+ * queue of another backend), MEMSPAN_ERR_NO_MEMORY, MEMSPAN_ERR_DRIVER (also a default stream). An
+ * emulated device stops a program whose work or host uses the block otherwise. */
 MEMSPAN_API memspan_status_t memspan_queue_attach(void *pointer, memspan_queue_h queue);
 
 /** memspan_copy(), memspan_fill(), memspan_prefetch() and memspan_kernel_launch() on a queue: after

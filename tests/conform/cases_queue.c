@@ -2,6 +2,7 @@
 /* Queues: the order of one, that of two, and memory that is freed and allocated in that order. */
 
 #include "conform.h"
+#include <memspan/omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,68 @@ static void a_queue_closes_beside_a_function(void)
     CHECK_OK(memspan_queue_close(queue));
 }
 
+/* The same by a queue and by its interop object. */
+static memspan_status_t attach(bool by_interop, void *block, memspan_queue_h queue)
+{
+    omp_interop_t object = omp_interop_none;
+
+    if (by_interop && (queue != MEMSPAN_QUEUE_NULL)) {
+        CHECK_OK(memspan_interop_of_queue(queue, &object));
+    }
+    return by_interop ? memspan_omp_attach(block, object) : memspan_queue_attach(block, queue);
+}
+
+/* A driver's refusal of memory that it could attach has the driver's reason. */
+static bool attaches(const struct conform_memory *m)
+{
+    static const char *const drivers[] = {"emu", "cuda", "hip"};
+    const char *backend                = conform_device()->info.backend;
+    bool is_one                        = false;
+
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+        is_one = is_one || (strcmp(backend, drivers[i]) == 0);
+    }
+    return is_one && (m->kind == MEMSPAN_KIND_MANAGED);
+}
+
+static void check_attachment(const struct conform_memory *m, bool by_interop)
+{
+    memspan_queue_h queue   = open_queue();
+    unsigned char *block    = memspan_alloc(m->allocator, LARGE);
+    memspan_status_t status = attach(by_interop, block, queue);
+
+    CHECK(block != NULL, "%s", memspan_error_text());
+    if (status == MEMSPAN_OK) {
+        CHECK(attaches(m), "%s is attached", memspan_kind_name(m->kind));
+        CHECK_OK(memspan_fill_on(queue, block, 7, BYTES));
+        CHECK_OK(memspan_queue_synchronize(queue));
+        conform_wait();
+        check_filled(block, 7, m->kind);
+        CHECK_OK(attach(by_interop, block, MEMSPAN_QUEUE_NULL));
+        CHECK_OK(attach(by_interop, block, queue));
+    } else {
+        CHECK((status == MEMSPAN_ERR_UNSUPPORTED) || attaches(m), "%s", memspan_error_text());
+        CHECK(strcmp(conform_device()->info.backend, "emu") != 0 || !attaches(m), "%s",
+              memspan_error_text());
+        CHECK(memspan_error_last()->message[0] != '\0');
+    }
+    CHECK_OK(memspan_free_on(block, queue));
+    CHECK_OK(memspan_queue_close(queue));
+}
+
+static void memory_is_attached_or_refused(void)
+{
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        check_attachment(&m, false);
+        check_attachment(&m, true);
+        conform_done(&m);
+    }
+}
+
 const struct conform_case conform_queue_cases[] = {
+    {"memory_is_attached_or_refused", memory_is_attached_or_refused},
     {"a_queue_keeps_its_order", a_queue_keeps_its_order},
     {"a_queue_waits_for_another", a_queue_waits_for_another},
     {"a_function_keeps_the_order", a_function_keeps_the_order},

@@ -208,10 +208,152 @@ static void late_copy(void)
     printf("%d copies of 20 were late\n", late);
 }
 
+/* ---- managed memory that is attached to a queue ---- */
+
+enum { COUNT = 10000 };
+
+static double *take_managed(void)
+{
+    const int devices[]            = {0, MEMSPAN_HOST};
+    const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
+                                      {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED}};
+    memspan_allocator_h managed;
+    memspan_space_h space;
+    double *x;
+
+    DO(memspan_space_get(devices, 2, MEMSPAN_SPACE_DEFAULT, &space));
+    DO(memspan_allocator_create(space, traits, 2, &managed));
+    x = memspan_alloc(managed, COUNT * sizeof *x);
+    if (x == NULL) {
+        printf("%s\n", memspan_error_text());
+        exit(1);
+    }
+    return x;
+}
+
+static double *take_attached(memspan_queue_h queue)
+{
+    double *x = take_managed();
+
+    DO(memspan_queue_attach(x, queue));
+    return x;
+}
+
+static void launch(memspan_queue_h queue, double *x, double value)
+{
+    memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                  .kernel      = MEMSPAN_KERNEL_FILL,
+                                  .count       = COUNT,
+                                  .a           = value,
+                                  .z           = x};
+
+    DO(memspan_kernel_launch_on(queue, &call));
+}
+
+static void expect(const volatile double *x, double value)
+{
+    if (x[COUNT - 1] != value) {
+        printf("%g, not %g\n", x[COUNT - 1], value);
+        exit(1);
+    }
+}
+
+static void attached_host_early(void)
+{
+    double *x = take_attached(a);
+
+    launch(a, x, 1);
+    DO(memspan_queue_synchronize(b));
+    expect(x, 1);
+}
+
+static void attached_other_kernel(void)
+{
+    double *x = take_attached(a);
+
+    launch(a, x, 1);
+    DO(memspan_queue_wait(b, a)); /* an order does not help */
+    launch(b, x, 2);
+}
+
+static void attached_other_copy(void)
+{
+    double *x = take_attached(a);
+
+    DO(memspan_copy_on(b, host, x, BYTES / 2));
+}
+
+static void attached_own_copy(void)
+{
+    double *x = take_attached(a);
+
+    launch(a, x, 1);
+    DO(memspan_copy(host, x, BYTES / 2));
+}
+
+static void attached_early(void)
+{
+    double *x = take_managed();
+
+    launch(a, x, 1);
+    DO(memspan_queue_attach(x, b));
+}
+
+static void detached_early(void)
+{
+    double *x = take_attached(a);
+
+    launch(a, x, 1);
+    DO(memspan_queue_attach(x, MEMSPAN_QUEUE_NULL));
+}
+
+/* The host has one queue's memory while another works; memory goes to another queue in order, and
+ * is all queues' when its own has ended. */
+static void attached_right(void)
+{
+    double *x = take_attached(a);
+    double *y = take_attached(b);
+
+    launch(a, x, 1);
+    launch(b, y, 2);
+    DO(memspan_queue_synchronize(a));
+    expect(x, 1);
+    DO(memspan_copy(host, x, BYTES / 2));
+    launch(a, x, 3);
+    DO(memspan_queue_wait(b, a));
+    DO(memspan_queue_attach(x, b));
+    launch(b, x, 4);
+    DO(memspan_queue_synchronize(b));
+    expect(x, 4);
+    expect(y, 2);
+    DO(memspan_queue_attach(x, MEMSPAN_QUEUE_NULL));
+    launch(c, x, 5);
+    DO(memspan_queue_close(b));
+    DO(memspan_queue_open(0, MEMSPAN_QUEUE_OWN, NULL, 0, &b));
+    launch(c, y, 6);
+    DO(memspan_device_synchronize(0));
+    expect(x, 5);
+    expect(y, 6);
+    DO(memspan_queue_attach(x, a));
+    DO(memspan_free(x));
+    DO(memspan_free_on(y, c));
+    x = take_managed(); /* of no queue */
+    launch(c, x, 7);
+    DO(memspan_queue_synchronize(c));
+    expect(x, 7);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
+    {"attached_host_early", attached_host_early},
+    {"attached_other_kernel", attached_other_kernel},
+    {"attached_other_copy", attached_other_copy},
+    {"attached_own_copy", attached_own_copy},
+    {"attached_early", attached_early},
+    {"detached_early", detached_early},
+    {"attached_right", attached_right},
     {"use_early", use_early},
     {"use_early_small", use_early_small},
     {"use_early_old_edge", use_early_old_edge},

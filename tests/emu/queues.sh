@@ -12,12 +12,13 @@ complain() {
     bad=1
 }
 
-# stopped MODE HEADLINE WORDS...: ended by SIGABRT after a report with each of the words.
+# stopped MODE HEADLINE WORDS...: ended by SIGABRT (SIGSEGV with $code 139) after a report with each of the words.
+code=134
 stopped() {
     mode=$1
     shift
-    said=$("$program" "$mode" 2>&1) && code=0 || code=$?
-    [ "$code" -eq 134 ] || complain "$mode: exit code $code, not 134: $said"
+    said=$("$program" "$mode" 2>&1) && got=0 || got=$?
+    [ "$got" -eq "$code" ] || complain "$mode: exit code $got, not $code: $said"
     for words; do
         case $said in
         *"$words"*) ;;
@@ -27,11 +28,11 @@ stopped() {
 }
 
 runs() {
-    said=$("$program" "$1" 2>&1) && code=0 || code=$?
-    case $code/$said in
+    said=$("$program" "$1" 2>&1) && got=0 || got=$?
+    case $got/$said in
     0/*memspan:*) complain "$1 got a diagnostic: $said" ;;
     0/*'went on') ;;
-    *) complain "$1: exit code $code: $said" ;;
+    *) complain "$1: exit code $got: $said" ;;
     esac
 }
 
@@ -53,6 +54,19 @@ for queues in in_order late:3; do
     stopped free_by_host "$late" 'a fill, operation 2 of queue 1' 'a free by the host'
     stopped use_after 'memory is used after its free' 'a free, operation 3 of queue 1' \
         'a copy, operation 1 of queue 2'
+    other='memory of a queue is used by other work'
+    stopped attached_other_kernel "$other" 'is for the work of that queue alone' 'an attachment, operation 1 of queue 1' \
+        'called by   take_attached+' 'a kernel, operation 1 of queue 2' 'called by   attached_other_kernel+'
+    stopped attached_other_copy "$other" 'a copy, operation 1 of queue 2'
+    stopped attached_own_copy "$other" "a copy, operation 1 of the device's own queue"
+    stopped attached_early 'memory may be in use by another queue' 'a kernel, operation 1 of queue 1' \
+        'an attachment, operation 1 of queue 2'
+    stopped detached_early 'memory may be in use by its queue' 'a kernel, operation 2 of queue 1' 'a detachment'
+    code=139
+    stopped attached_host_early 'the host read memory of a queue while its launch was not waited for' \
+        'memspan_queue_synchronize() of that queue' 'called by   attached_host_early+'
+    code=134
+    runs attached_right
     runs right
     runs late_copy
 done
