@@ -344,7 +344,7 @@ void *msp_allocate_slow(memspan_allocator_h handle, size_t align_bytes, size_t s
     if (size_bytes > MSP_SMALL_MAX_BYTES) {
         address = msp_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
     }
-    if ((address != NULL) || msp_heap_refuses((uintptr_t)handle, size_bytes)) {
+    if (address != NULL) {
         return address;
     }
     a = msp_allocator_acquire(handle);
@@ -365,13 +365,25 @@ void *msp_allocate_slow(memspan_allocator_h handle, size_t align_bytes, size_t s
     return address;
 }
 
+/* Records it; NULL. */
+static void *refuse_at_limit(size_t size_bytes, struct msp_refusal refusal)
+{
+    msp_error_limit(size_bytes + MSP_CHARGE_OVERHEAD_BYTES, refusal.limit_bytes,
+                    refusal.charged_bytes);
+    return NULL;
+}
+
 void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
 {
-    void *address = msp_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
+    struct msp_refusal refusal = {0};
+    void *address              = msp_heap_alloc_fast((uintptr_t)handle, 1, size_bytes, &refusal);
     bool refused;
 
     if (MSP_LIKELY(address != NULL)) {
         return address;
+    }
+    if (refusal.limit_bytes != 0) {
+        return refuse_at_limit(size_bytes, refusal);
     }
     if (size_bytes > MSP_SMALL_MAX_BYTES) {
         return msp_allocate_slow(handle, 1, size_bytes);
@@ -391,7 +403,7 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
         return memspan_alloc(handle, size_bytes);
     }
     if (MSP_LIKELY(msp_is_power_of_two(align_bytes) && (align_bytes <= MSP_SMALL_ALIGN_MAX))) {
-        address = msp_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
+        address = msp_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes, NULL);
     }
     return MSP_LIKELY(address != NULL) ? address
                                        : msp_allocate_slow(handle, align_bytes, size_bytes);
@@ -411,7 +423,7 @@ static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes
     }
     address = (total > MSP_SMALL_MAX_BYTES)
                   ? msp_heap_alloc_middle((uintptr_t)handle, align_bytes, total)
-                  : msp_heap_alloc_fast((uintptr_t)handle, align_bytes, total);
+                  : msp_heap_alloc_fast((uintptr_t)handle, align_bytes, total, NULL);
     return (address == NULL) ? NULL : memset(address, 0, total);
 }
 

@@ -191,13 +191,22 @@ static void record_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_byt
                      (unsigned long long)used_bytes);
 }
 
-memspan_status_t msp_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
+static __attribute__((noinline)) memspan_status_t begin_limit(uint64_t bytes, uint64_t limit_bytes,
+                                                              uint64_t used_bytes)
 {
-    struct state *state = get_state();
-
-    if (MSP_UNLIKELY(state == NULL)) {
+    if (make_state() == NULL) {
         record_limit(bytes, limit_bytes, used_bytes);
         return MEMSPAN_ERR_LIMIT;
+    }
+    return msp_error_limit(bytes, limit_bytes, used_bytes);
+}
+
+memspan_status_t msp_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
+{
+    struct state *state = own;
+
+    if (MSP_UNLIKELY(state == NULL)) {
+        return begin_limit(bytes, limit_bytes, used_bytes);
     }
     state->refusal.bytes       = bytes;
     state->refusal.limit_bytes = limit_bytes;

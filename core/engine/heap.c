@@ -120,6 +120,7 @@ static void set_up(struct msp_heap *heap, struct msp_account *account, struct ms
     }
     heap->account          = account;
     heap->thread           = t;
+    heap->ends_with_null   = account->ends_with_null && msp_account_is_limited(account);
     heap->class_of         = msp_class_table((align > MSP_SMALL_ALIGN_MAX) ? 16 : align);
     heap->medium_max_bytes = medium_max(a);
     if (msp_allocator_is_divided(a) &&

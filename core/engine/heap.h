@@ -89,6 +89,7 @@ struct msp_heap {
     struct msp_thread *thread;
     struct msp_slab *partial[MSP_CLASS_COUNT];
     struct msp_slab *full[MSP_CLASS_COUNT];
+    bool ends_with_null;      /* a refusal is final: a limit for all threads, and no fallback */
     uint32_t used_classes;    /* a bit for each that has had a slab */
     struct msp_record *grown; /* the block that grew last, and where it was; or NULL */
     const void *grown_at;
@@ -161,6 +162,40 @@ static inline bool msp_heap_swap(struct msp_heap *heap, struct msp_slab *slab)
     return true;
 }
 
+/* In a section: whether nothing can come of a request, for which the heap has nothing charged: its
+ * allocator's pool_size is used up, no credit is lent, and its fallback is NULL. Counted then. */
+static inline bool msp_heap_refuses(struct msp_heap *heap, size_t size_bytes, uint64_t *charged_p)
+{
+    const struct msp_account *account = heap->account;
+
+    if (MSP_LIKELY(!heap->ends_with_null) || (size_bytes - 1 >= SIZE_MAX / 2) ||
+        atomic_load_explicit(&account->lending, memory_order_seq_cst)) {
+        return false;
+    }
+    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
+    if (size_bytes + MSP_CHARGE_OVERHEAD_BYTES <=
+        account->limit_bytes - *charged_p + (uint64_t)heap->credit) {
+        return false;
+    }
+    heap->failed_count++;
+    return true;
+}
+
+/* What a request was refused for; limit_bytes 0: it was not. */
+struct msp_refusal {
+    uint64_t limit_bytes;
+    uint64_t charged_bytes;
+};
+
+/* The same at the end of a fast path. */
+static inline void msp_heap_say_refused(struct msp_heap *heap, size_t size_bytes,
+                                        struct msp_refusal *refusal)
+{
+    if ((refusal != NULL) && msp_heap_refuses(heap, size_bytes, &refusal->charged_bytes)) {
+        refusal->limit_bytes = heap->account->limit_bytes;
+    }
+}
+
 /* The entry for blocks of that size. */
 static inline struct msp_recent *msp_heap_recent(struct msp_heap *heap, size_t size_bytes)
 {
@@ -169,8 +204,8 @@ static inline struct msp_recent *msp_heap_recent(struct msp_heap *heap, size_t s
 
 /* A block of @p size_bytes, more than MSP_SMALL_MAX_BYTES, that waits in its entry; NULL: take the
  * slow path. */
-static inline __attribute__((always_inline)) void *msp_heap_alloc_recent(uintptr_t handle,
-                                                                         size_t size_bytes)
+static inline __attribute__((always_inline)) void *
+msp_heap_alloc_recent(uintptr_t handle, size_t size_bytes, struct msp_refusal *refusal)
 {
     int64_t bytes         = (int64_t)(size_bytes + MSP_CHARGE_OVERHEAD_BYTES);
     struct msp_heap *heap = msp_heap_at(msp_thread_enter_fast(), handle);
@@ -182,6 +217,7 @@ static inline __attribute__((always_inline)) void *msp_heap_alloc_recent(uintptr
     recent = msp_heap_recent(heap, size_bytes);
     if (MSP_UNLIKELY(recent->free_bytes != size_bytes) || MSP_UNLIKELY(heap->credit < bytes) ||
         MSP_UNLIKELY(++heap->turns % MSP_HEAP_SWAPS == 0)) {
+        msp_heap_say_refused(heap, size_bytes, refusal);
         goto out_leave;
     }
     heap->credit -= bytes;
@@ -198,10 +234,12 @@ out_leave:
 }
 
 /* An object, or a block that waits in its entry, of @p size_bytes on a boundary of at most
- * MSP_SMALL_ALIGN_MAX, a power of two, from the allocator of @p handle; NULL: take the slow path.
- */
-static inline __attribute__((always_inline)) void *
-msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+ * MSP_SMALL_ALIGN_MAX, a power of two, from the allocator of @p handle. NULL: take the slow path,
+ * unless, where the caller handles that, it is refused. */
+static inline __attribute__((always_inline)) void *msp_heap_alloc_fast(uintptr_t handle,
+                                                                       size_t align_bytes,
+                                                                       size_t size_bytes,
+                                                                       struct msp_refusal *refusal)
 {
     size_t step;
     struct msp_heap *heap;
@@ -210,7 +248,8 @@ msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
     uint32_t i;
 
     if (MSP_UNLIKELY(size_bytes > MSP_SMALL_MAX_BYTES)) {
-        return (align_bytes > MSP_UNIT_BYTES) ? NULL : msp_heap_alloc_recent(handle, size_bytes);
+        return (align_bytes > MSP_UNIT_BYTES) ? NULL
+                                              : msp_heap_alloc_recent(handle, size_bytes, refusal);
     }
     heap = msp_heap_at(msp_thread_enter_fast(), handle);
     if (MSP_UNLIKELY(heap == NULL)) {
@@ -224,6 +263,7 @@ msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
         slab = (asked > heap->class_of) ? heap->current[asked[step]] : slab;
     }
     if (MSP_UNLIKELY(--slab->free_left < 0) && !msp_heap_swap(heap, slab)) {
+        msp_heap_say_refused(heap, size_bytes, refusal);
         goto out_leave;
     }
     i                       = slab->first_free;
@@ -320,11 +360,6 @@ bool msp_heap_free_at(uintptr_t entry, const void *pointer);
  * on first use, or straight to the account when the thread can have none. False: over the limit, or
  * the account is closed; nothing is charged. */
 bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks);
-
-/* True, counted and recorded, when nothing can come of a request: its allocator's pool_size is used
- * up, no credit is lent, and its fallback is NULL. Reads the calling thread's heap alone.
- */
-bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
 
 /* Take a charge back: of @p freed blocks that were given back, of @p undone that never came to be.
  */
@@ -502,23 +537,6 @@ static inline void msp_heap_unset_current(struct msp_heap *heap, unsigned class_
 
 /* Nothing of it is live. */
 bool msp_heap_is_empty(const struct msp_heap *heap);
-
-/* In a section: whether a request is more than the rest of the heap's account, without a fallback
- * to take; counted if it is. */
-static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, uint64_t *charged_p)
-{
-    struct msp_account *account = heap->account;
-    bool refused;
-
-    if (!account->ends_with_null || !msp_account_is_limited(account)) {
-        return false;
-    }
-    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
-    refused    = !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
-              (bytes > account->limit_bytes - *charged_p + (uint64_t)heap->credit);
-    heap->failed_count += refused ? 1 : 0;
-    return refused;
-}
 
 /* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
 unsigned msp_heap_collect(struct msp_heap *heap, struct msp_slab *slab);

@@ -190,29 +190,6 @@ void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int
     }
 }
 
-bool msp_heap_refuses(uintptr_t handle, size_t size_bytes)
-{
-    uint64_t bytes   = (uint64_t)size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
-    uint64_t charged = 0;
-    uint64_t limit   = 0;
-    struct msp_heap *heap;
-    bool refused = false;
-
-    if (size_bytes - 1 > SIZE_MAX / 2) {
-        return false;
-    }
-    heap = msp_heap_at(msp_thread_enter_fast(), handle);
-    if (heap != NULL) {
-        refused = msp_heap_is_refused(heap, bytes, &charged);
-        limit   = heap->account->limit_bytes;
-    }
-    msp_thread_leave();
-    if (refused) {
-        msp_error_limit(bytes, limit, charged);
-    }
-    return refused;
-}
-
 /* ---- slabs ---- */
 
 void msp_heap_tighten(struct msp_heap *heap, struct msp_slab *slab)

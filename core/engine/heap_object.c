@@ -339,7 +339,7 @@ give_next(struct msp_heap *heap, size_t size_bytes, bool *refused_p, struct msp_
     unsigned c       = heap->class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
 
     if (heap->current[c]->free_left == 0) { /* else it is charged */
-        *refused_p = msp_heap_is_refused(heap, bytes, &charged);
+        *refused_p = msp_heap_refuses(heap, size_bytes, &charged);
     }
     if (*refused_p) {
         msp_error_limit(bytes, heap->account->limit_bytes, charged);

@@ -89,7 +89,7 @@ static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
     msp_heap_set_null(allocator);
     return (size_bytes > MSP_SMALL_MAX_BYTES)
                ? msp_heap_alloc_middle(allocator, align_bytes, size_bytes)
-               : msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
+               : msp_heap_alloc_fast(allocator, align_bytes, size_bytes, NULL);
 }
 
 static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
@@ -100,35 +100,54 @@ static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const vo
     return MSP_LIKELY(pointer != NULL) ? pointer : alloc_slowly(0, 0, size_bytes, false);
 }
 
-/* A function of its own, so that the fast path saves no registers for it. */
+/* Functions of their own, so that the fast path saves no registers for them. */
 static __attribute__((noinline)) void *
 alloc_otherwise(size_t size_bytes, msp_omp_allocator_t allocator, const void *caller)
 {
-    bool refused = false;
-    void *pointer;
+    bool refused  = false;
+    void *pointer = (size_bytes > MSP_SMALL_MAX_BYTES)
+                        ? msp_heap_alloc_middle(allocator, 1, size_bytes)
+                        : msp_heap_alloc_next(allocator, size_bytes, &refused);
 
-    if (size_bytes > MSP_SMALL_MAX_BYTES) {
-        pointer = msp_heap_alloc_middle(allocator, 1, size_bytes);
-        refused = (pointer == NULL) && msp_heap_refuses(allocator, size_bytes);
-    } else {
-        pointer = msp_heap_alloc_next(allocator, size_bytes, &refused);
-    }
     if ((pointer == NULL) && !refused) {
         pointer = (allocator == 0) ? alloc_default(size_bytes, caller)
                                    : alloc_past_heap(size_bytes, allocator, caller, &refused);
     }
-    if (refused && !msp_log_on(MEMSPAN_LOG_INFO)) {
-        return NULL; /* at a limit: logged at a higher level */
+    return (refused && !msp_log_on(MEMSPAN_LOG_INFO))
+               ? NULL /* at a limit: logged at a higher level */
+               : logged("omp_alloc", pointer, size_bytes, allocator);
+}
+
+static __attribute__((noinline)) void *
+refuse_and_log(size_t size_bytes, const struct msp_refusal *refusal, msp_omp_allocator_t allocator)
+{
+    msp_error_limit(size_bytes + MSP_CHARGE_OVERHEAD_BYTES, refusal->limit_bytes,
+                    refusal->charged_bytes);
+    return logged("omp_alloc", NULL, size_bytes, allocator);
+}
+
+/* At its allocator's limit; logged at a higher level than what else is refused. */
+static __attribute__((noinline)) void *refuse(size_t size_bytes, uint64_t limit_bytes,
+                                              uint64_t charged_bytes, msp_omp_allocator_t allocator)
+{
+    if (MSP_UNLIKELY(msp_log_on(MEMSPAN_LOG_INFO))) {
+        return refuse_and_log(size_bytes, &(struct msp_refusal){limit_bytes, charged_bytes},
+                              allocator);
     }
-    return logged("omp_alloc", pointer, size_bytes, allocator);
+    msp_error_limit(size_bytes + MSP_CHARGE_OVERHEAD_BYTES, limit_bytes, charged_bytes);
+    return NULL;
 }
 
 /* A macro: an inline function's argument would be loaded on the fast path, too. */
 #define ALLOC(size_bytes, allocator, caller)                                                       \
-    void *pointer = msp_heap_alloc_fast(allocator, 1, size_bytes);                                 \
+    struct msp_refusal refusal = {0};                                                              \
+    void *pointer              = msp_heap_alloc_fast(allocator, 1, size_bytes, &refusal);          \
                                                                                                    \
     if (MSP_LIKELY(pointer != NULL)) {                                                             \
         return pointer;                                                                            \
+    }                                                                                              \
+    if (refusal.limit_bytes != 0) {                                                                \
+        return refuse(size_bytes, refusal.limit_bytes, refusal.charged_bytes, allocator);          \
     }                                                                                              \
     return alloc_otherwise(size_bytes, allocator, caller)
 
@@ -181,7 +200,7 @@ static MSP_ALWAYS_INLINE void *aligned_alloc_from(size_t align_bytes, size_t siz
     void *pointer = NULL;
 
     if (MSP_LIKELY(is_small_alignment(align_bytes))) {
-        pointer = msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
+        pointer = msp_heap_alloc_fast(allocator, align_bytes, size_bytes, NULL);
     }
     return MSP_LIKELY(pointer != NULL)
                ? pointer

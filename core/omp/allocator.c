@@ -201,15 +201,14 @@ void omp_destroy_allocator(msp_omp_allocator_t allocator)
         msp_omp_allocator_is_shared(allocator)) {
         return;
     }
-    if (msp_allocator_known((memspan_allocator_h)allocator)) {
+    if (msp_allocator_is_marked((memspan_allocator_h)allocator)) {
         if (memspan_allocator_destroy((memspan_allocator_h)allocator) != MEMSPAN_OK) {
             msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s", memspan_error_text());
         }
         msp_omp_partitions_collect();
         return;
     }
-    if (!msp_allocator_is_marked((memspan_allocator_h)allocator) &&
-        msp_omp_foreign_is_allocator(allocator)) {
+    if (msp_omp_foreign_is_allocator(allocator)) {
         MSP_OMP_CALL();
         uintptr_t kmpc    = msp_omp_real(MSP_OMP_REAL_KMPC_DESTROY_ALLOCATOR);
         uintptr_t routine = msp_omp_real(MSP_OMP_REAL_DESTROY_ALLOCATOR);

@@ -234,7 +234,8 @@ bool msp_omp_allocator_is_shared(msp_omp_allocator_t allocator)
 {
     uintptr_t space;
 
-    return (allocator > 1) && msp_omp_table_get(&space_by_allocator, allocator, &space);
+    return (atomic_load_explicit(&space_by_allocator.live, memory_order_relaxed) > 0) &&
+           (allocator > 1) && msp_omp_table_get(&space_by_allocator, allocator, &space);
 }
 
 static msp_omp_allocator_t allocator_for(msp_omp_space_t space)
