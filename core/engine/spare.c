@@ -194,10 +194,11 @@ void msp_spare_keep_first(struct msp_allocator *a)
 void msp_spare_end(void)
 {
     struct msp_thread *t = msp_thread_here.record;
+    struct msp_spare *s  = t->spare;
 
-    if (t->spare != NULL) {
-        give_up(t->spare);
-        free(t->spare);
-        t->spare = NULL;
+    if (s != NULL) {
+        give_up(s);
+        t->spare = NULL; /* first: a child that is forked here frees those of other threads */
+        free(s);
     }
 }

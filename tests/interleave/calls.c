@@ -223,6 +223,7 @@ void __wrap_free(void *pointer)
 {
     if ((pointer != NULL) && schedule_is_on()) {
         memory_free(pointer, malloc_usable_size(pointer), PLACE);
+        schedule_point(ACCESS_READ, (uintptr_t)pointer, PLACE); /* a fork, before it is noted */
     } else {
         __real_free(pointer);
     }

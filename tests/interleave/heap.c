@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SIZE = 2000, FIRST_BLOCKS = 100 };
 
@@ -202,6 +204,48 @@ static void trim(void)
     memspan_trim();
 }
 
+/* The child has no thread that would give back a lock, or end a section. */
+static void fork_and_use(void)
+{
+    int status  = 1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        void *block = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, SIZE);
+
+        EXPECT(block != NULL);
+        release(block);
+        use_maybe();
+        add_up();
+        _exit(0);
+    }
+    EXPECT(waitpid(child, &status, 0) == child);
+    EXPECT(status == 0);
+}
+
+/* The thread keeps a spare one, and ends with it. */
+static void make_and_destroy(void)
+{
+    memspan_allocator_h made = MEMSPAN_ALLOCATOR_NULL;
+
+    EXPECT(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &made) == MEMSPAN_OK);
+    EXPECT(memspan_allocator_destroy(made) == MEMSPAN_OK);
+}
+
+static void reclaim(void)
+{
+    (void)memspan_trim();
+}
+
+static void pair_and_end(void)
+{
+    pair();
+    free_1();
+}
+
+#define CHILD "a child can allocate and free, and its accounts add up"
+#define WHOLE "memory goes back that no block is in"
+
 static const struct scenario scenarios[] = {
     {"pairs", "accounts add up", use_default, {pair, pair}, add_up, 0, false, NULL},
     {"free-elsewhere", "accounts add up", use_default, {free_0, pair}, add_up, 0, false, NULL},
@@ -262,6 +306,14 @@ static const struct scenario scenarios[] = {
      0,
      false,
      NULL},
+    {"fork-pair", CHILD, use_default, {fork_and_use, pair}, add_up, 0, false, NULL},
+    {"fork-free", CHILD, use_default, {fork_and_use, free_0}, add_up, 0, false, NULL},
+    {"fork-reclaim", CHILD, use_default, {fork_and_use, reclaim}, add_up, 0, false, NULL},
+    {"fork-spare", CHILD, use_default, {fork_and_use, make_and_destroy}, add_up, 0, false, NULL},
+    {"fork-destroy", CHILD, use_own, {fork_and_use, destroy}, NULL, 0, false, NULL},
+    {"reclaim-pair", WHOLE, use_default, {reclaim, pair_and_end}, add_up, 0, false, NULL},
+    {"reclaim-free", WHOLE, use_default, {reclaim, free_0, pair}, add_up, 0, false, NULL},
+    {"reclaim-reclaim", WHOLE, use_default, {reclaim, reclaim, free_1}, add_up, 0, false, NULL},
     {"count-free", "a query sees what lives", use_own, {count, free_0}, add_up, 0, false, NULL},
 };
 SCENARIO_TABLE(scenarios)

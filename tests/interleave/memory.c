@@ -70,6 +70,7 @@ static struct knowledge consistent; /* what sequentially consistent barriers hav
 static struct location locations[LOCATIONS_MAX];
 static unsigned location_count;
 static struct word words[WORDS];
+static unsigned words_used;
 static unsigned stale;
 static char pool[POOL_BYTES];
 static size_t pool_used;
@@ -154,6 +155,9 @@ static struct word *word_of(uintptr_t number)
 
     while ((words[i].number != number) && (words[i].number != 0)) {
         i = (i + 1) % WORDS;
+    }
+    if ((words[i].number == 0) && (++words_used == WORDS)) {
+        scenario_fail("more than %d words of memory", WORDS);
     }
     words[i].number = number;
     return &words[i];
@@ -512,4 +516,13 @@ void memory_thread_end(unsigned thread)
 void memory_thread_join(unsigned thread)
 {
     memory_acquire_from((uintptr_t)&now[thread], schedule_self());
+}
+
+void memory_keep_own(void)
+{
+    unsigned i;
+
+    for (i = 1; i < THREADS_MAX; i++) {
+        join(&now[schedule_self()], &now[i]);
+    }
 }

@@ -44,6 +44,8 @@ void memory_tick(unsigned thread);
 void memory_thread_start(unsigned thread, unsigned parent);
 void memory_thread_end(unsigned thread);
 void memory_thread_join(unsigned thread); /* by the calling one */
+/* In the child of a fork(): the other threads have done what they have done. */
+void memory_keep_own(void);
 
 /* File and line of a place in the code, in a buffer of its own. */
 const char *memory_place(const void *place);

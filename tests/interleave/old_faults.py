@@ -34,6 +34,11 @@ FAULTS = [
                           "q->native);\n    } else {")],
         "core/base/lock.c": [UNRANKED],
     }),
+    # A child frees what the ending thread has freed, and not yet forgotten.
+    ("spare-freed-twice", "heap", "fork-spare", "after it was freed", {
+        "core/engine/spare.c": [("        free(s);\n    }\n}", "        free(t->spare);\n        t->spare = NULL;\n    }\n}"),
+                                ("        t->spare = NULL; /* first:", "        /* first:")],
+    }),
     # The owner loads and stores a word that the kernel changes directly.
     ("view-updates-directly", "device", "view-updates", "word == 2 * UPDATES", {
         "shmem/device/reach.c": [("entry->direct = MSP_DEVICE_DIRECT_COPIES;",

@@ -37,6 +37,7 @@ struct thread {
 };
 
 struct execution *execution;
+static struct execution *reported; /* the parent's, in a child; else NULL */
 static const struct scenario *running;
 static struct thread threads[THREADS_MAX];
 static unsigned thread_count;
@@ -48,16 +49,20 @@ static unsigned preemptions_left; /* of an execution by chance */
 static pthread_key_t end_key;
 static __thread unsigned self;
 
+void *__real_memcpy(void *, const void *, size_t);
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 void scenario_fail(const char *format, ...)
 {
+    struct execution *to = (reported != NULL) ? reported : execution;
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(execution->message, sizeof execution->message, format, arguments);
+    if (!to->has_failed) { /* else in a child, with the reason */
+        vsnprintf(to->message, sizeof to->message, format, arguments);
+    }
     va_end(arguments);
-    execution->has_failed = true;
+    to->has_failed = true;
     _exit(1);
 }
 
@@ -399,6 +404,24 @@ unsigned schedule_number(pthread_t handle)
         i++;
     }
     return i;
+}
+
+void schedule_keep_own(void)
+{
+    struct execution *own = malloc(sizeof *own);
+    unsigned i;
+
+    if (own == NULL) {
+        scenario_fail("no memory for a child's execution");
+    }
+    __real_memcpy(own, execution, sizeof *own); /* not as the product's */
+    own->told   = 0;
+    own->random = 0;
+    reported    = execution;
+    execution   = own;
+    for (i = 1; i < thread_count; i++) {
+        threads[i].has_ended = threads[i].has_ended || (i != self);
+    }
 }
 
 static void *call(void *function_p)

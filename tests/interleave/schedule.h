@@ -70,5 +70,8 @@ bool schedule_has_ended(unsigned thread);
 /* The system's name of one, which pthread_self() has there; and the opposite. */
 pthread_t schedule_handle(unsigned thread);
 unsigned schedule_number(pthread_t handle);
+/* In the child of a fork(): it has the calling thread alone, and no prescribed decisions. What
+ * fails there is reported to the explorer. */
+void schedule_keep_own(void);
 
 #endif /* MEMSPAN_TESTS_INTERLEAVE_SCHEDULE_H */

@@ -481,14 +481,44 @@ int __wrap_sched_getcpu(void)
 }
 
 /* Each execution is the process that has set the scenario up. */
+static pid_t pid;
 pid_t __real_getpid(void);
 
 pid_t __wrap_getpid(void)
 {
-    static pid_t pid;
-
     pid = (pid == 0) ? __real_getpid() : pid;
     return pid;
+}
+
+/* ---- children ---- */
+
+enum { CHILD_S = 30 };
+
+pid_t __real_fork(void);
+
+/* The parent waits for it, with the turn. */
+pid_t __wrap_fork(void)
+{
+    if (schedule_is_on()) {
+        schedule_point(ACCESS_WRITE, OBJECT_ALL, PLACE);
+    }
+    return __real_fork();
+}
+
+static void begin_child(void)
+{
+    if (schedule_is_on()) {
+        schedule_keep_own();
+        memory_keep_own();
+        pid = 0;
+        alarm(CHILD_S);
+    }
+}
+
+/* Before the product's handlers. */
+static __attribute__((constructor(101))) void watch_fork(void)
+{
+    pthread_atfork(NULL, NULL, begin_child);
 }
 
 /* Time passes by steps: an execution repeats exactly. */
