@@ -12,6 +12,7 @@
     X(PAIR, "pair", "one allocation and its free; ns")                                             \
     X(RANDOM, "random", "free one of 10,000 live blocks of 16..4096 B, allocate another; ns")      \
     X(THREADS, "threads", "2 threads at once; M operations a second")                              \
+    X(MANY, "many", "16 threads, blocks of their own or common ones; 64 allocators; ns")           \
     X(PRODUCER, "producer-consumer", "one thread allocates 64 B, another frees")                   \
     X(FOOTPRINT, "footprint", "1 M live objects of 64 B, then all freed")                          \
     X(LIMIT, "limit", "a pool_size of 64 MiB, objects of 64 B")                                    \

@@ -12,7 +12,7 @@
 enum {
     ROWS_ANY = (1u << ALLOC_PAIR) | (1u << ALLOC_RANDOM) | (1u << ALLOC_THREADS) |
                (1u << ALLOC_PRODUCER) | (1u << ALLOC_FOOTPRINT) | (1u << ALLOC_RETENTION) |
-               (1u << ALLOC_ARRAYS) | (1u << ALLOC_START),
+               (1u << ALLOC_ARRAYS) | (1u << ALLOC_START) | (1u << ALLOC_MANY),
     ROWS_OMP = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT) | (1u << ALLOC_GROWTH) |
                (1u << ALLOC_LARGE) | (1u << ALLOC_TEAM),
     ROWS_UMF    = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),

@@ -38,7 +38,7 @@ expect 0 --quick --rounds 1 --targets --peers memspan,glibc \
     --csv "$folder/csv" --json "$folder/json" --svg "$folder/svg"
 [ "$(head -n 1 "$folder/csv" | tr -d '\r')" = date,machine,build,row,point,peer,version,unit,better,rounds,median,min,max,ratio_to_best,ratio_to_memspan,result ] ||
     fail 'the CSV header has changed'
-for point in pair-64 random random-write threads-wall producer-consumer-cpu footprint limit-usable \
+for point in pair-64 random random-write threads-wall producer-consumer-cpu many-threads many-tasks many-allocators footprint limit-usable \
     limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
     device-pair-1m device-queue device-queues fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
     phases-later growth growth-write growth-small large-resident large-sparse large-full \
@@ -61,7 +61,7 @@ has svg '(logarithmic; lower is better)'
 has svg 'a quick run: whether it works'
 has svg 'prefers-color-scheme: dark'
 if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 66 * 3 and
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 69 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi

@@ -24,7 +24,7 @@ static const struct {
     {"fill", worker_fill_uniform},   {"fill-log", worker_fill_log},
     {"growth", worker_growth},       {"large", worker_large},
     {"retention", worker_kept},      {"retention-phases", worker_phases},
-    {"arrays", worker_arrays},
+    {"arrays", worker_arrays},       {"many", worker_many},
 };
 
 /* stdio's own buffer would come from the allocator under test. */

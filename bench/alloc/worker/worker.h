@@ -36,6 +36,7 @@ bool worker_phases(const struct worker *worker);
 bool worker_limit(const struct worker *worker);
 bool worker_init(const struct worker *worker);
 bool worker_init_threads(const struct worker *worker);
+bool worker_many(const struct worker *worker);
 bool worker_team(const struct worker *worker);
 bool worker_lookup(const struct worker *worker);
 bool worker_device(const struct worker *worker);
