@@ -39,6 +39,7 @@
     X(OMP_PARTITIONERS, "OpenMP partitioners")                                                     \
     X(OMP_TABLES, "OpenMP tables")                                                                 \
     X(OMP_TASKS, "OpenMP tasks")                                                                   \
+    X(LOOPS, "loops")                                                                              \
     X(GUARD, "guard")                                                                              \
     X(CALL_STACKS, "call stacks")                                                                  \
     X(GUARD_REPORT, "guard report")                                                                \

@@ -80,6 +80,14 @@ int msp_numa_node_here(void);
  * -1 when the list is empty. */
 int msp_numa_nearest(int from, const int *nodes, size_t node_count);
 
+/* Put @p nodes into the order of their distances from node @p from, nearest first; those that are
+ * as far keep their order. */
+void msp_numa_sort_by_distance(int from, int *nodes, size_t node_count);
+
+/* The nodes with processors, ascending, at most @p capacity of them; returns how many. 0: unknown.
+ */
+int msp_numa_processor_nodes(int *nodes, int capacity);
+
 /* Bind [address, address + size), whole pages, to @p nodes. strict: only there. Pages that exist
  * are moved. Errors: MEMSPAN_ERR_INVALID, MEMSPAN_ERR_NOT_FOUND (no such node with memory),
  * MEMSPAN_ERR_PERMISSION (denied), MEMSPAN_ERR_UNSUPPORTED (no such call, or a foreign topology),
@@ -93,6 +101,9 @@ void msp_topology_hold(void *address, size_t size_bytes);
 
 /* The node that holds the page at @p address now; -1 when it has not been touched, or unknown. */
 int msp_numa_node_of_page(const void *address);
+
+/* The same of many addresses; below 0 where it is unknown. */
+void msp_numa_nodes_of_pages(const void *const *addresses, size_t count, int *nodes);
 
 /* How many of the pages in [address, address + size), whole pages, are on other nodes than @p node
  * now. Pages that are unknown, or have not been touched, are not among them. */

@@ -194,11 +194,23 @@ static long distance_to(const char *distances, const char *online, int to)
     return LONG_MAX;
 }
 
-int msp_numa_nearest(int from, const int *nodes, size_t node_count)
+struct distances {
+    char text[4096];
+    char online[256];
+};
+
+static void read_distances(int from, struct distances *d)
 {
     char path[64];
-    char distances[4096];
-    char online[256];
+
+    snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", from);
+    msp_file_read(path, d->text, sizeof(d->text));
+    msp_file_read("/sys/devices/system/node/online", d->online, sizeof(d->online));
+}
+
+int msp_numa_nearest(int from, const int *nodes, size_t node_count)
+{
+    struct distances distances;
     long best   = LONG_MAX;
     int nearest = (node_count > 0) ? nodes[0] : -1;
     size_t i;
@@ -211,17 +223,52 @@ int msp_numa_nearest(int from, const int *nodes, size_t node_count)
     if ((node_count < 2) || (from < 0)) {
         return nearest;
     }
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", from);
-    msp_file_read(path, distances, sizeof(distances));
-    msp_file_read("/sys/devices/system/node/online", online, sizeof(online));
+    read_distances(from, &distances);
     for (i = 0; i < node_count; i++) {
-        long distance = distance_to(distances, online, nodes[i]);
+        long distance = distance_to(distances.text, distances.online, nodes[i]);
         if (distance < best) {
             best    = distance;
             nearest = nodes[i];
         }
     }
     return nearest;
+}
+
+void msp_numa_sort_by_distance(int from, int *nodes, size_t node_count)
+{
+    struct distances distances;
+    size_t i;
+    size_t j;
+
+    if (node_count < 2) {
+        return;
+    }
+    read_distances(from, &distances);
+    for (i = 1; i < node_count; i++) { /* few, and equal ones stay in their order */
+        int node      = nodes[i];
+        long distance = (node == from) ? 0 : distance_to(distances.text, distances.online, node);
+
+        for (j = i; (j > 0) && (nodes[j - 1] != from) &&
+                    (distance_to(distances.text, distances.online, nodes[j - 1]) > distance);
+             j--) {
+            nodes[j] = nodes[j - 1];
+        }
+        nodes[j] = node;
+    }
+}
+
+int msp_numa_processor_nodes(int *nodes, int capacity)
+{
+    struct msp_list_cursor cursor = {NULL, 0, -1};
+    char text[1024];
+    int count = 0;
+
+    msp_file_read("/sys/devices/system/node/has_cpu", text, sizeof(text));
+    cursor.text = text;
+    while ((count < capacity) && msp_list_next(&cursor, &nodes[count])) {
+        count++;
+    }
+    return count;
 }
 
 static memspan_status_t bind_failed(int error, const char *asked)
@@ -359,4 +406,24 @@ size_t msp_numa_pages_elsewhere(const void *address, size_t size_bytes, int node
         }
     }
     return elsewhere;
+}
+
+void msp_numa_nodes_of_pages(const void *const *addresses, size_t count, int *nodes)
+{
+    enum { AT_ONCE = 512 };
+    void *pages[AT_ONCE];
+    size_t at;
+    size_t i;
+
+    for (at = 0; at < count; at += AT_ONCE) {
+        size_t some = (count - at < AT_ONCE) ? count - at : (size_t)AT_ONCE;
+
+        for (i = 0; i < some; i++) {
+            pages[i] = (void *)((uintptr_t)addresses[at + i] & ~(uintptr_t)(msp_page_size() - 1));
+            nodes[at + i] = -1;
+        }
+        if (syscall(SYS_move_pages, 0, some, pages, NULL, nodes + at, 0) != 0) {
+            memset(nodes + at, 0xff, some * sizeof(*nodes));
+        }
+    }
 }

@@ -16,6 +16,7 @@
  *   queue.h      work and memory in the order of a stream
  *   share.h      device memory for other processes and network cards
  *   import.h     host pages of the program, made reachable by devices
+ *   loop.h       work that follows memory
  *   hook.h       callbacks on allocation and free
  *   placement.h  memory by call site, for tools
  *   dlpack.h     DLPack's tensors, for the bindings of languages
@@ -34,6 +35,7 @@
 #include <memspan/dlpack.h>
 #include <memspan/hook.h>
 #include <memspan/import.h>
+#include <memspan/loop.h>
 #include <memspan/placement.h>
 #include <memspan/queue.h>
 #include <memspan/share.h>

@@ -89,10 +89,9 @@ static memspan_status_t refuse_piece(const struct piece *piece, const char *what
     return msp_error_hint("%s", help);
 }
 
-/* How a piece matches a name and the letters that are reserved for it. */
-/* A heap is divided into units of 256 bytes: it has at least what was asked for. */
-enum { UNIT_BYTES = 256 };
+enum { UNIT_BYTES = 256 }; /* a heap is divided into them: it has at least what was asked for */
 
+/* How a piece matches a name and the letters that are reserved for it. */
 enum match { NO_MATCH, BEGINS, IS_NAME };
 
 static enum match match_name(const char *name, const char *letters, const struct piece *piece)
