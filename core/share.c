@@ -216,7 +216,7 @@ static memspan_status_t find_host(const void *pointer, size_t size_bytes,
                              "the memory at %p (%s) is %s memory, which the host reaches itself",
                              pointer, label, memspan_kind_name(spec->kind));
     }
-    if ((spec->device->table->host_open == NULL) || (spec->device->table->host_close == NULL)) {
+    if (spec->device->table->host_open == NULL) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "memory of %s is not pages of the host", label);
         return msp_error_hint("memspan_copy() reaches it");
     }

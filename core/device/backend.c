@@ -148,45 +148,51 @@ static bool name_is_valid(const char *name)
     return true;
 }
 
-/* The same, of the members that a table may end before. */
-static const char *find_queue_fault(const memspan_backend_t *t)
+/* Whether the table has a function there: it may end before. */
+static bool has_function(const memspan_backend_t *t, size_t offset)
 {
-#define MEMBER(name)                                                                               \
+    void (*function)(void) = NULL;
+
+    if (offset + sizeof(function) <= t->struct_size) {
+        memcpy(&function, (const char *)t + offset, sizeof(function));
+    }
+    return function != NULL;
+}
+
+/* The same, of the members that a table may end before. */
+static const char *find_late_fault(const memspan_backend_t *t)
+{
+#define MEMBER(name, group)                                                                        \
     {                                                                                              \
-        offsetof(memspan_backend_t, name), #name " is NULL, and others of the group event are set" \
+        offsetof(memspan_backend_t, name), #group,                                                 \
+            #name " is NULL, and others of the group " #group " are set"                           \
     }
     static const struct {
         size_t offset;
+        const char *group;
         const char *fault;
-    } members[] = {MEMBER(event_record),
-                   MEMBER(event_wait),
-                   MEMBER(event_done),
-                   MEMBER(event_destroy),
-                   {offsetof(memspan_backend_t, queue_adopt), NULL}};
+    } members[] = {MEMBER(event_record, event),    MEMBER(event_wait, event),
+                   MEMBER(event_done, event),      MEMBER(event_destroy, event),
+                   MEMBER(queue_hold, hold),       MEMBER(queue_release, hold),
+                   MEMBER(queue_allocated, order), MEMBER(queue_freed, order),
+                   MEMBER(host_open, host),        MEMBER(host_close, host)};
 #undef MEMBER
-    const char *fault = NULL;
-    bool any          = false;
-    bool adopts       = false;
+    const size_t count = sizeof(members) / sizeof(members[0]);
     size_t i;
+    size_t j;
 
-    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        void (*function)(void) = NULL;
-
-        if (members[i].offset + sizeof(function) <= t->struct_size) {
-            memcpy(&function, (const char *)t + members[i].offset, sizeof(function));
-        }
-        if (members[i].fault == NULL) {
-            adopts = (function != NULL);
-        } else if (function != NULL) {
-            any = true;
-        } else if (fault == NULL) {
-            fault = members[i].fault;
+    for (i = 0; i < count; i++) {
+        for (j = 0; (j < count) && has_function(t, members[i].offset); j++) {
+            if ((strcmp(members[i].group, members[j].group) == 0) &&
+                !has_function(t, members[j].offset)) {
+                return members[j].fault;
+            }
         }
     }
-    if (adopts && (t->queue_destroy == NULL)) {
+    if (has_function(t, offsetof(memspan_backend_t, queue_adopt)) && (t->queue_destroy == NULL)) {
         return "queue_destroy is NULL, and queue_adopt is set";
     }
-    return any ? fault : NULL;
+    return NULL;
 }
 
 /* The first thing that is wrong with a table, or NULL. */
@@ -224,7 +230,7 @@ static const char *find_fault(const memspan_backend_t *t)
     if (!ALL_OR_NONE(t->ipc_export, t->ipc_import) || !ALL_OR_NONE(t->ipc_export, t->ipc_close)) {
         return "of ipc_export, ipc_import and ipc_close only some are set";
     }
-    return find_queue_fault(t);
+    return find_late_fault(t);
 #undef ALL_OR_NONE
 }
 

@@ -59,6 +59,13 @@ Test(plugin, half_a_group)
     check_refused("half_group", "half_group.so", MEMSPAN_ERR_ABI, "fill");
 }
 
+/* Of the members that a table may end before. */
+Test(plugin, half_a_late_group)
+{
+    check_refused("late_group", "late_group.so", MEMSPAN_ERR_ABI,
+                  "host_close is NULL, and others of the group host are set");
+}
+
 Test(plugin, no_shared_object)
 {
     check_refused("no_object", "no_object.so", MEMSPAN_ERR_ABI, "no_object.so");

@@ -283,6 +283,19 @@ static memspan_status_t box_copy(void *state, int ordinal, void *queue, void *to
     return MEMSPAN_OK;
 }
 
+#ifdef BOX_LATE_GROUP
+static memspan_status_t box_host_open(void *state, int ordinal, const void *address,
+                                      size_t size_bytes, void **host_p)
+{
+    (void)state;
+    (void)ordinal;
+    (void)address;
+    (void)size_bytes;
+    (void)host_p;
+    return MEMSPAN_ERR_UNSUPPORTED;
+}
+#endif
+
 #ifndef BOX_HALF_GROUP
 static memspan_status_t box_fill(void *state, int ordinal, void *queue, void *to,
                                  unsigned char byte, size_t size_bytes)
@@ -396,6 +409,9 @@ static const memspan_backend_t table = {
 #endif
     .synchronize = box_synchronize,
     .launch      = box_launch,
+#ifdef BOX_LATE_GROUP
+    .host_open = box_host_open,
+#endif
 #ifdef BOX_OPTIONS
     .options      = options,
     .option_count = sizeof(options) / sizeof(options[0]),
