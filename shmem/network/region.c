@@ -111,6 +111,49 @@ uint64_t msp_network_region_chunk_bytes(unsigned segment)
     return chunk_bytes;
 }
 
+/* Why memory is not registered in the first way that there is: the error record. */
+static void note_downgrade(struct region *region)
+{
+    snprintf(region->facts.downgrade, sizeof region->facts.downgrade, "%s",
+             memspan_error_last()->message);
+}
+
+/* The dma-buf of device memory, where its driver exports one; else the driver of the network may
+ * support the address. */
+static void open_dmabuf(struct region *region, struct msp_network_region *wanted)
+{
+    if (memspan_share_dmabuf(wanted->base, wanted->size_bytes, &wanted->dmabuf_fd,
+                             &wanted->dmabuf_offset_bytes) != MEMSPAN_OK) {
+        note_downgrade(region);
+        wanted->dmabuf_fd = -1;
+    }
+}
+
+static memspan_status_t refuse_devices(void)
+{
+    return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s registers no device memory here",
+                         network.driver->name);
+}
+
+/* How device memory will be registered, before it is: for the query. */
+static void foresee(struct region *region, unsigned segment)
+{
+    struct msp_network_region page = {
+        .base = msp_segments[segment].base, .size_bytes = msp_page_size(), .dmabuf_fd = -1};
+
+    if (!network.limits.takes_device_memory) {
+        (void)refuse_devices();
+        note_downgrade(region);
+        region->facts.is_host = (region->host != NULL);
+        return;
+    }
+    open_dmabuf(region, &page);
+    if (page.dmabuf_fd >= 0) {
+        close(page.dmabuf_fd);
+        region->facts.is_dmabuf = true;
+    }
+}
+
 /* Device memory: whose driver has it, and whether its pages are the host's. */
 static void find_backend(struct region *region, unsigned segment)
 {
@@ -136,6 +179,7 @@ static void find_backend(struct region *region, unsigned segment)
     } else {
         snprintf(region->no_host, sizeof region->no_host, "%s", memspan_error_last()->message);
     }
+    foresee(region, segment);
 }
 
 static memspan_status_t open_region(unsigned segment)
@@ -187,24 +231,6 @@ static void explain_limit(uint64_t size_bytes)
     msp_error_hint("ulimit -l unlimited; for Slurm's jobs LimitMEMLOCK=infinity in slurmd's unit");
 }
 
-/* Why memory is not registered in the first way that there is: the error record. */
-static void note_downgrade(struct region *region)
-{
-    snprintf(region->facts.downgrade, sizeof region->facts.downgrade, "%s",
-             memspan_error_last()->message);
-}
-
-/* The dma-buf of device memory, where its driver exports one; else the driver of the network may
- * support the address. */
-static void open_dmabuf(struct region *region, struct msp_network_region *wanted)
-{
-    if (memspan_share_dmabuf(wanted->base, wanted->size_bytes, &wanted->dmabuf_fd,
-                             &wanted->dmabuf_offset_bytes) != MEMSPAN_OK) {
-        note_downgrade(region);
-        wanted->dmabuf_fd = -1;
-    }
-}
-
 /* Why nothing of the segment will be registered; NULL: it may be. */
 static const char *refusal_of(unsigned segment, char *reason, size_t reason_bytes)
 {
@@ -247,8 +273,7 @@ static memspan_status_t register_device(struct region *region, struct msp_networ
     memspan_status_t status;
 
     if (!network.limits.takes_device_memory) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s registers no device memory here",
-                             network.driver->name);
+        return refuse_devices();
     }
     open_dmabuf(region, wanted);
     status = call_driver(wanted, made, memory_p);
@@ -261,7 +286,8 @@ static memspan_status_t register_device(struct region *region, struct msp_networ
         return status;
     }
     note_downgrade(region);
-    wanted->dmabuf_fd = -1;
+    region->facts.is_dmabuf = false;
+    wanted->dmabuf_fd       = -1;
     return call_driver(wanted, made, memory_p);
 }
 
@@ -470,18 +496,19 @@ void msp_network_region_describe(unsigned segment, struct msp_network_region_fac
 static void write_text(unsigned segment, char *text, size_t text_bytes)
 {
     const struct region *region = &regions[segment];
-    const char *how             = region->facts.is_dmabuf ? " (dma-buf)"
-                                  : region->facts.is_host ? " as pages of the host"
-                                                          : "";
     char chunk_text[24];
     char sum_text[24];
     char reason[256];
     const char *refusal;
+    const char *how;
     bool is_whole = !network.limits.pins_memory && (network.wanted_chunk_bytes == 0);
     size_t used   = 0;
 
     (void)open_region(segment); /* whether the host has the pages of device memory */
     refusal = refusal_of(segment, reason, sizeof reason);
+    how     = region->facts.is_dmabuf ? " (dma-buf)"
+              : region->facts.is_host ? " as pages of the host"
+                                      : "";
     if (refusal != NULL) {
         snprintf(text, text_bytes, "by messages, which its PE executes%s: %s",
                  msp_segments[segment].host_touches ? "" : ", large blocks through a staging area",

@@ -412,6 +412,20 @@ Test(region, device_memory_by_dmabuf)
     cr_assert(facts.is_dmabuf);
 }
 
+/* What is there is said before it is used. */
+Test(region, a_dmabuf_is_foreseen)
+{
+    const struct msp_network_limits limits = {.pins_memory = true, .takes_device_memory = true};
+
+    has_dmabuf = true;
+    cr_assert_eq(begin(NULL, &limits, (uint64_t)20 * MIB), MEMSPAN_OK);
+    msp_segments[SEGMENT].host_touches = false;
+    expect_text("(dma-buf) at first use; 0 so far");
+    msp_network_region_remove(SEGMENT);
+    has_dmabuf = false;
+    expect_text("at first use; 0 so far, 0 B; no dma-buf");
+}
+
 Test(region, device_memory_without_dmabuf)
 {
     cr_assert_eq(find_device_memory(true), MEMSPAN_OK);
@@ -457,8 +471,14 @@ Test(region, pages_of_the_host)
 
 Test(region, pages_of_the_host_are_said)
 {
+    const struct msp_network_limits limits = {.pins_memory = true};
+
     host_pages = (char *)(uintptr_t)0x300000000000;
-    cr_assert_eq(find_device_memory(false), MEMSPAN_OK);
+    cr_assert_eq(begin(NULL, &limits, (uint64_t)20 * MIB), MEMSPAN_OK);
+    msp_segments[SEGMENT].host_touches = false;
+    expect_text("as pages of the host at first use; 0 so far, 0 B; fake registers no device memory "
+                "here");
+    (void)found((uint64_t)16 * MIB);
     expect_text("by fake, registered in chunks of 16 MiB as pages of the host at first use; 1 so "
                 "far, 4 MiB; fake registers no device memory here");
 }
