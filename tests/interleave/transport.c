@@ -3,6 +3,7 @@
 
 #include "shmem/transport/transport.h"
 #include "pe.h"
+#include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/transport/call.h"
 #include "shmem/transport/owner.h"
@@ -81,6 +82,48 @@ static void fill_and_be_called(void)
     }
     MSP_WAIT(received == RECORDS);
     EXPECT(sum == RECORDS);
+}
+
+/* ---- calls that two threads of a PE execute, and the end ---- */
+
+static atomic_uint executed;
+
+/* What handlers share needs no atomics. */
+static void count(const void *payload, size_t size_bytes, int pe, void *data)
+{
+    add(payload, size_bytes, pe, data);
+    atomic_fetch_add_explicit(&executed, 1, memory_order_relaxed);
+}
+
+static void begin_counted_calls(void)
+{
+    pe_begin(2);
+    EXPECT(msp_call_handler_add(count, NULL, &handler) == MEMSPAN_OK);
+}
+
+static void execute(void)
+{
+    /* A thread of this PE changes it, without a notification. */
+    MSP_WAIT_UNNOTIFIED(atomic_load_explicit(&executed, memory_order_relaxed) == 2);
+}
+
+static void idle(void)
+{
+}
+
+/* As the end of a job: quiet, a barrier, and what is left is dropped. */
+static void finalize(void)
+{
+    msp_call_order(NULL, true);
+    msp_host_barrier();
+    EXPECT((pe_place.number == 1) || (sum == 3));
+    msp_call_close();
+}
+
+static void call_and_finalize(void)
+{
+    call_other(3);
+    finalize();
 }
 
 /* ---- the owner ---- */
@@ -171,6 +214,22 @@ static const struct scenario scenarios[] = {
      "PEs whose queues are full do not wait for each other",
      begin_calls,
      {fill_and_be_called, fill_and_be_called},
+     NULL,
+     0,
+     false,
+     NULL},
+    {"calls-threads",
+     "one handler runs at a time, in any thread",
+     begin_counted_calls,
+     {execute, call_twice, idle, execute},
+     NULL,
+     0,
+     true,
+     NULL},
+    {"calls-finalize",
+     "a call that was made before the end is executed",
+     begin_calls,
+     {finalize, call_and_finalize},
      NULL,
      0,
      false,
