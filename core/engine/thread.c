@@ -82,7 +82,9 @@ static void end_thread(void *data)
 static void set_interrupt(struct msp_thread *t, unsigned interrupt)
 {
     atomic_store_explicit(&t->interrupt, interrupt, memory_order_seq_cst);
-    atomic_store_explicit(&t->local->open, (interrupt == 0) ? t : &closed, memory_order_seq_cst);
+    /* membarrier() has it seen before the look at who is inside; without that call it stays closed.
+     */
+    atomic_store_explicit(&t->local->open, (interrupt == 0) ? t : &closed, memory_order_release);
 }
 
 /* Into the list; false when nothing would take it out again. */

@@ -314,7 +314,7 @@ static struct cell *claim(struct ring *ring, struct pending *pending, uint64_t *
 
 static void post(struct ring *ring, struct cell *cell, uint64_t ticket)
 {
-    atomic_store(&cell->turn, ticket + 1);
+    atomic_store_explicit(&cell->turn, ticket + 1, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
     wake(ring);
 }
