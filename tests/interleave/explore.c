@@ -386,6 +386,9 @@ static bool explore_weakened(unsigned number)
     char message[sizeof execution->message];
     bool is_right;
 
+    if ((options.name != NULL) && (strcmp(options.name, scenario->name) != 0)) {
+        return true;
+    }
     execution->message[0] = '\0';
     is_right              = run_apart(number, scenario);
     snprintf(message, sizeof message, "%.60s: %.900s", scenario->name, execution->message);

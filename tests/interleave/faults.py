@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which faults in the order of memory a scenario program finds.
+"""Faults that the scenarios find.
 
-  faults.py BUILD PROGRAM FILE [FILE...]
-  faults.py BUILD --old [NAME...]
+  faults.py BUILD --old [NAME...]       the faults of old_faults.py: each must be found
+  faults.py BUILD --orders [OUTPUT...]  every memory order, barrier and notification weakened, one at
+                                        a time; OUTPUT: of PROGRAM --weaken, instead of running all
 
-Each atomic access and each memory barrier of FILE, in turn, gets the order "relaxed", and each notification
-is left out: one change at a time, in a copy of the source. The objects that include the file are
-compiled again, linked into PROGRAM (interleave-sections, say), and run. A change that no scenario
-finds is printed with its line: the order is stronger than the scenarios need, or one is missing.
-
---old: the faults of old_faults.py, of which each must be found.
+--old changes the sources back, compiles the objects that include them, and links and runs the
+program. --orders weakens in the model (weaken.c). An order that no scenario needs is weakened in the
+product, or gets a scenario, or has its reason in orders.txt: those that have none are printed last.
 """
 
+import concurrent.futures
 import glob
 import json
 import os
@@ -26,42 +25,12 @@ import tempfile
 from old_faults import FAULTS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-ORDER = re.compile(r"(memory_order_|__ATOMIC_)(acquire|release|acq_rel|seq_cst)", re.I)
-PLAIN = re.compile(
-    r"\batomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_(?:strong|weak))\(")
-NOTIFICATION = re.compile(
-    r"^\s+(?:syscall\(SYS_futex, [^;]*FUTEX_WAKE[^;]*;"
-    r"|\(?(?:void\))?pthread_cond_(?:signal|broadcast)\([^;]*;"
-    r"|(?:msp_doorbell_notify|msp_peer_notify|wake|notify)\w*\([^;]*;"
-    r"|order_all\(\);|membarrier\([^;]*;)", re.M)
-
-
-def end_of_call(text, start):
-    """The place of the parenthesis that closes the one before start."""
-    depth = 1
-    for i in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[i], 0)
-        if depth == 0:
-            return i
-    raise ValueError("no closing parenthesis")
-
-
-def changes_of(text):
-    """(offset, what, the changed text) of each change."""
-    for m in ORDER.finditer(text):
-        if "atomic_signal" in text[text.rfind("\n", 0, m.start()):m.start()]:
-            continue # for the compiler alone
-        relaxed = "relaxed" if m.group(2).islower() else "RELAXED"
-        yield m.start(), m.group(2) + " to relaxed", (
-            text[:m.start()] + m.group(1) + relaxed + text[m.end():])
-    for m in PLAIN.finditer(text):
-        orders = ", memory_order_relaxed" * (2 if "compare" in m.group(1) else 1)
-        end = end_of_call(text, m.end())
-        yield m.start(), "atomic_" + m.group(1) + " to relaxed", (
-            text[:m.end() - 1] + "_explicit" + text[m.end() - 1:end] + orders + text[end:])
-    for m in NOTIFICATION.finditer(text):
-        yield m.start() + len(m.group()) - len(m.group().lstrip()), "no notification", (
-            text[:m.start()] + "\n;" + text[m.end():])
+EXPLICIT = re.compile(r"(?:memory_order_|__ATOMIC_)(?:acquire|release|acq_rel|seq_cst)", re.I)
+DEFAULT = re.compile(r"\batomic_(?:load|store|exchange|fetch_[a-z]+|compare_exchange_(?:strong|weak))\(")
+PROGRAMS = ("sections", "heap", "records", "control", "transport", "collective", "network", "queue",
+            "gpu", "device")
+# Of the orders that suffice in two programs, the one that suffices in both.
+RANK = {"relaxed": 0, "acquire": 1, "release": 2, "acq_rel": 3, "seq_cst": 4, "needed": 4}
 
 
 class Program:
@@ -158,33 +127,92 @@ def find_old(build, names):
     sys.exit(missed != 0)
 
 
+def weaken(build, name):
+    program = os.path.join(build, "tests/interleave", "interleave-" + name)
+    executions = os.environ.get("INTERLEAVE_EXECUTIONS", "300")
+    return subprocess.run([program, "--weaken", "--executions", executions], check=False,
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+def merge(outputs):
+    """{(file, line, kind, order): (the order that suffices, who notices a relaxed one)}"""
+    places = {}
+    for line in "".join(outputs).splitlines():
+        word, place, kind, order, enough, *notices = line.split(" ", 5)
+        if word != "order":
+            continue
+        file, number = place.rsplit(":", 1)
+        key = (file, int(number), kind, order)
+        rank, notice = places.get(key, (0, ""))
+        # Acquire and release have two bits: acq_rel has both.
+        rank = max(rank, RANK[enough]) if 4 in (rank, RANK[enough]) else rank | RANK[enough]
+        places[key] = (rank, notice or "".join(notices))
+    return places
+
+
+def read_reasons():
+    """{(file, the source's line): reason}"""
+    reasons = {}
+    with open(os.path.join(os.path.dirname(__file__), "orders.txt"), encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                file, rest = line.split(" | ", 1)
+                text, reason = rest.rsplit(" | ", 1) # the source may have bars
+                reasons[file, text.strip()] = reason.strip()
+    return reasons
+
+
+def count_orders():
+    """Explicit ones, and those by default, of the rooms that the programs have code of."""
+    counts = [0, 0]
+    for room in ("core", "shmem"):
+        for path in glob.glob(os.path.join(ROOT, room, "**/*.[ch]"), recursive=True):
+            with open(path, encoding="utf-8") as f:
+                lines = [line for line in f if "atomic_signal" not in line]
+            counts[0] += sum(len(EXPLICIT.findall(line)) for line in lines)
+            counts[1] += sum(len(DEFAULT.findall(line)) for line in lines)
+    return counts
+
+
+def judge_orders(build, files):
+    if files:
+        outputs = []
+        for file in files:
+            with open(file, encoding="utf-8") as f:
+                outputs.append(f.read())
+    else:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            outputs = list(pool.map(lambda name: weaken(build, name), PROGRAMS))
+    reasons = read_reasons()
+    unexplained, explained, needed = [], set(), 0
+    places = merge(outputs)
+    for (file, number, kind, order), (rank, notice) in sorted(places.items()):
+        if rank >= RANK[order]:
+            needed += 1
+            continue
+        enough = next(name for name, r in RANK.items() if r == rank)
+        with open(os.path.join(ROOT, file), encoding="utf-8") as f:
+            text = f.read().splitlines()[number - 1].strip()
+        what = "%s:%d  %s %s, %s suffices  %s" % (file, number, order, kind, enough, text)
+        if (file, text) in reasons:
+            explained.add((file, text))
+            print("%s\n    %s" % (what, reasons[file, text]))
+        else:
+            unexplained.append("%s\n    %s" % (what, notice))
+    print("\n".join(unexplained))
+    print("%d explicit orders and %d by default in core and shmem; the scenarios come to %d lines "
+          "with orders: %d needed, %d with a reason, %d without" %
+          (*count_orders(), len(places), needed, len(places) - needed - len(unexplained),
+           len(unexplained)))
+    sys.exit(bool(unexplained))
+
+
 def main():
     if len(sys.argv) > 2 and sys.argv[2] == "--old":
         find_old(sys.argv[1], sys.argv[3:])
-    if len(sys.argv) < 4:
-        sys.exit(__doc__)
-    program = Program(sys.argv[1], sys.argv[2])
-    executions = os.environ.get("INTERLEAVE_EXECUTIONS", "3000")
-    found = total = 0
-    for path in map(os.path.realpath, sys.argv[3:]):
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        for offset, what, changed in changes_of(text):
-            line = text.count("\n", 0, offset) + 1
-            with tempfile.TemporaryDirectory() as folder:
-                made = program.make({path: changed}, folder)
-                if made is None:
-                    continue
-                run = subprocess.run([made, "--executions", executions], capture_output=True,
-                                     text=True, check=False)
-            if run.returncode not in (0, 1):
-                sys.exit(run.stdout + run.stderr)
-            total += 1
-            found += run.returncode != 0
-            failed = re.search(r"^(\S+).*FAILED\n  (.*)", run.stdout, re.M)
-            verdict = "found by %s: %s" % failed.groups() if failed else "not found"
-            print("%s:%d  %s  %s" % (os.path.basename(path), line, what, verdict), flush=True)
-    print("%d of %d found" % (found, total))
+    if len(sys.argv) > 2 and sys.argv[2] == "--orders":
+        judge_orders(sys.argv[1], sys.argv[3:])
+    sys.exit(__doc__)
 
 
 if __name__ == "__main__":

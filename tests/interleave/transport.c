@@ -111,6 +111,31 @@ static void idle(void)
 {
 }
 
+/* A handler that stores to memory of the host's PEs, and its caller, which looks after quiet. */
+static void store(const void *payload, size_t size_bytes, int pe, void *data)
+{
+    add(payload, size_bytes, pe, data);
+    page()->sums[pe] = sum;
+}
+
+static void begin_stores(void)
+{
+    pe_begin(2);
+    EXPECT(msp_call_handler_add(store, NULL, &handler) == MEMSPAN_OK);
+}
+
+static void call_and_look(void)
+{
+    call_other(6);
+    msp_call_order(NULL, true);
+    EXPECT(page()->sums[pe_place.number] == 6);
+}
+
+static void execute_one(void)
+{
+    MSP_WAIT(received == 1);
+}
+
 /* As the end of a job: quiet, a barrier, and what is left is dropped. */
 static void finalize(void)
 {
@@ -225,6 +250,14 @@ static const struct scenario scenarios[] = {
      NULL,
      0,
      true,
+     NULL},
+    {"calls-stores",
+     "what a handler stores is seen after quiet",
+     begin_stores,
+     {call_and_look, execute_one},
+     NULL,
+     0,
+     false,
      NULL},
     {"calls-finalize",
      "a call that was made before the end is executed",
