@@ -57,6 +57,10 @@ json)
     expect_jq '(.devices | length) == 4 and (.nodes | length) == 4 and .host_number == 3'
     expect_jq '.devices[1].numbers == [0, 2] and .devices[2].numbers == [1]'
     expect_jq '.devices[0].numbers == [-1, 3]'
+    # Parts of one card have its address: their identity tells which is the other backend's.
+    run_with MEMQUERY_STUB_PARTS=1 --json
+    expect_jq '.devices[1].numbers == [0] and .devices[2].numbers == [1, 2]'
+    run --json
     expect_jq '.devices[2].free_bytes == null and .devices[1].free_bytes == 149250113536'
     expect_jq '.devices[1].kinds.coherent | .offered == false and .note != null'
     expect_jq '.nodes[0] | .latency_ns == 90 and .bandwidth_bytes_per_s == 214748364800'

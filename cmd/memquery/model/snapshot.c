@@ -109,17 +109,50 @@ static void take_backends(struct snapshot *snapshot, const struct request *reque
 
 /* ---- devices ---- */
 
-/* Devices of two backends with one PCI address, or one identity, are the same hardware. Those of
- * one backend never are: it would not list them twice. */
-static bool is_same(const memspan_device_info_t *a, const memspan_device_info_t *b)
+/* Another device of its backend has its PCI address: both are parts of one card. */
+static bool is_part(const struct snapshot *snapshot, const memspan_device_info_t *info)
 {
+    size_t count = 0;
+
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        const memspan_device_info_t *other = &snapshot->devices[i].info;
+
+        count += (strcmp(other->backend, info->backend) == 0) &&
+                 (strcmp(other->pci_address, info->pci_address) == 0);
+    }
+    return count > 1;
+}
+
+/* Devices of two backends with one PCI address, or one identity, are the same hardware. Those of
+ * one backend never are: it would not list them twice. The address of parts is the card's, so
+ * their identity decides. */
+static bool is_same(const struct snapshot *snapshot, const memspan_device_info_t *a,
+                    const memspan_device_info_t *b)
+{
+    bool addressed = (a->pci_address[0] != '\0') && (b->pci_address[0] != '\0');
+
     if (strcmp(a->backend, b->backend) == 0) {
         return false;
     }
-    if ((a->pci_address[0] != '\0') && (b->pci_address[0] != '\0')) {
+    if (addressed && ((strcmp(a->pci_address, b->pci_address) != 0) ||
+                      (!is_part(snapshot, a) && !is_part(snapshot, b)))) {
         return strcmp(a->pci_address, b->pci_address) == 0;
     }
     return (a->uid[0] != '\0') && (strcmp(a->uid, b->uid) == 0);
+}
+
+/* Once all are known. */
+static void find_same(struct snapshot *snapshot)
+{
+    for (size_t j = 0; j < snapshot->device_count; j++) {
+        size_t i = 0;
+
+        while ((i < j) &&
+               !is_same(snapshot, &snapshot->devices[i].info, &snapshot->devices[j].info)) {
+            i++;
+        }
+        snapshot->devices[j].same_as = (int)i;
+    }
 }
 
 static void take_device(struct snapshot *snapshot, int number)
@@ -158,9 +191,6 @@ static void take_device(struct snapshot *snapshot, int number)
     } else {
         snprintf(row->label, sizeof(row->label), "d%d", number);
     }
-    for (i = 0; (i < snapshot->device_count) && !is_same(&snapshot->devices[i].info, &info); i++) {
-    }
-    row->same_as = (int)i;
     snapshot->device_count++;
 }
 
@@ -176,6 +206,7 @@ static void take_devices(struct snapshot *snapshot)
             take_device(snapshot, number);
         }
     }
+    find_same(snapshot);
 }
 
 int snapshot_device_index(const struct snapshot *snapshot, int number)
