@@ -40,7 +40,8 @@ MEMSPAN_API int shmemx_init_try(int requested, int *provided);
 /* ----------------------------------------------------------------------------- partitions
  * A partition is a separate symmetric heap of one kind of memory, identified by a number. The
  * environment defines it:
- * SHMEM_SYMMETRIC_PARTITION<number>=size=<bytes>[:kind=][:policy=][:pgsize=]. shmem_malloc()
+ * SHMEM_SYMMETRIC_PARTITION<number>=size=<bytes>[:kind=][:policy=][:pgsize=][:path=][:name=].
+ * shmem_malloc()
  * allocates from partition 1. memspan-shmem(7) has the grammar. Source: "Symmetric Memory
  * Partitions in OpenSHMEM" (2017). */
 
@@ -151,6 +152,11 @@ typedef struct shmemx_partition_traits {
     char remote[256];
     size_t huge_bytes;    /**< of this PE's copy, made huge pages so far though it has base pages */
     char huge_pages[128]; /**< which blocks become so, or why none does */
+    int persistence;      /**< SHMEMX_PERSISTENCE_*: what shmemx_persist() reaches */
+    int named_count;      /**< blocks with a symbol */
+    size_t generation;    /**< jobs that have opened it, this one included; 0: not persistent */
+    char persistent_name[32];   /**< "": not persistent */
+    char persistence_note[160]; /**< how stores become persistent, and what the platform says */
 } shmemx_partition_info_t;
 
 /** The number of partitions; the second call also writes their numbers, ascending, at most
@@ -174,6 +180,38 @@ MEMSPAN_API int shmemx_partition_of(const void *address);
 /** "SHMEM_SYMMETRIC_PARTITION1", or the name of a space; NULL when there is no such partition. The
  * library's, for the life of the partition. */
 MEMSPAN_API const char *shmemx_partition_name(int id);
+
+/* ------------------------------------------------------------------- persistent partitions
+ * A partition of KIND=PMEM is a file, or a DAX device, of each host. The next job with as many PEs
+ * on the same hosts finds the blocks that have a symbol; blocks without one end with the job.
+ * memspan-partition(7) has the rules. A symbol is 1 to 47 bytes that print. */
+
+/** What shmemx_persist() reaches: nothing outlives the job; the file system has the pages; the
+ * persistent memory itself has the cache lines. */
+#define SHMEMX_PERSISTENCE_NONE   0
+#define SHMEMX_PERSISTENCE_FILE   1
+#define SHMEMX_PERSISTENCE_MEMORY 2
+
+/** Make the block that begins at @p block persistent in every PE, then give it @p symbol. When the
+ * call has returned 0, later jobs find the block with these bytes or later ones; a job that is
+ * killed in the call leaves all of that or nothing. Collective over the world; one thread.
+ * Errors: MEMSPAN_ERR_INVALID (no block of a persistent partition, no symbol), MEMSPAN_ERR_CONFLICT
+ * (the symbol is taken, the block has one, PEs differ), MEMSPAN_ERR_LIMIT (1,020 have one),
+ * MEMSPAN_ERR_DRIVER (not written: later calls fail too). */
+MEMSPAN_API int shmemx_persistent_name(void *block, const char *symbol);
+/** Take @p symbol away; the block is an ordinary one then. shmem_free() does it, too;
+ * shmem_realloc() refuses blocks that have one. Collective over the world; one thread. Errors:
+ * MEMSPAN_ERR_NOT_FOUND (no such symbol, no partition @p id), otherwise as above. */
+MEMSPAN_API int shmemx_persistent_unname(int id, const char *symbol);
+/** The block of partition @p id with @p symbol, in this PE, and its bytes to @p size (may be NULL).
+ * The address may be another one in each job. Local, any thread. Errors: NULL (no such partition,
+ * or no such symbol). */
+MEMSPAN_API void *shmemx_persistent_find(int id, const char *symbol, size_t *size);
+/** Make all stores to @p size bytes at @p address, of a persistent partition in this PE, persistent
+ * that were made before, also by other PEs of the host; after shmem_barrier_all() those of all PEs.
+ * Local, any thread. Errors: MEMSPAN_ERR_INVALID (not within one persistent partition),
+ * MEMSPAN_ERR_DRIVER (not written). */
+MEMSPAN_API int shmemx_persist(const void *address, size_t size);
 
 /* ---------------------------------------------------------------------------------- teams */
 

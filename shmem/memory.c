@@ -6,6 +6,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/partition/huge.h"
 #include "shmem/partition/partition.h"
+#include "shmem/persistent/persistent.h"
 #include "shmem/transport/rma.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
@@ -142,6 +143,35 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
     return pointer;
 }
 
+/* The next job must not find what this one has freed. */
+static void forget_symbol(const char *call, const struct msp_partition *partition,
+                          const void *pointer)
+{
+    struct msp_persistent *persistent = msp_partition_persistent(partition);
+    char symbol[48];
+
+    if ((persistent != NULL) &&
+        msp_persistent_symbol(persistent, offset_of(partition, pointer), symbol) &&
+        (msp_persistent_unname(persistent, team_of(partition), symbol) != MEMSPAN_OK)) {
+        msp_fatal_error(call);
+    }
+}
+
+/* A named block stays where it is, with its size, until its symbol is taken away. */
+static bool has_symbol(const char *call, const struct msp_partition *partition, const void *pointer)
+{
+    struct msp_persistent *persistent = msp_partition_persistent(partition);
+    char symbol[48];
+
+    if ((persistent == NULL) ||
+        !msp_persistent_symbol(persistent, offset_of(partition, pointer), symbol)) {
+        return false;
+    }
+    msp_refuse(MEMSPAN_ERR_CONFLICT, "%s: the block is %s of a persistent partition", call, symbol);
+    msp_error_hint("take the symbol away first (shmemx_persistent_unname)");
+    return true;
+}
+
 void msp_memory_free(const char *call, void *pointer, unsigned flags)
 {
     struct msp_partition *partition;
@@ -156,6 +186,7 @@ void msp_memory_free(const char *call, void *pointer, unsigned flags)
     }
     compare_value(call, partition, "ptr", offset_of(partition, pointer));
     synchronise(call, partition, flags);
+    forget_symbol(call, partition, pointer);
     msp_huge_leave(pointer);
     if (msp_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
@@ -185,6 +216,9 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
     }
     compare_value(call, partition, "ptr", offset_of(partition, pointer));
     compare_value(call, partition, "size", size_bytes);
+    if (has_symbol(call, partition, pointer)) {
+        return NULL;
+    }
     synchronise(call, partition, flags);
     old_offset = offset_of(partition, pointer);
     if (msp_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {

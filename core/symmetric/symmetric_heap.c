@@ -124,8 +124,10 @@ static bool take_memory(struct msp_symmetric_heap *heap, size_t size_bytes, size
 {
     size_t capacity;
 
-    if (!msp_symmetric_slabs_take(&heap->slabs, size_bytes, align_bytes, offset_p, &capacity) &&
-        !take_block(heap, size_bytes, align_bytes, offset_p, &capacity)) {
+    bool taken = heap->has_slabs && msp_symmetric_slabs_take(&heap->slabs, size_bytes, align_bytes,
+                                                             offset_p, &capacity);
+
+    if (!taken && !take_block(heap, size_bytes, align_bytes, offset_p, &capacity)) {
         return false;
     }
     heap->held_bytes += capacity;
@@ -289,6 +291,7 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
     }
     msp_lock_init(&heap->lock, MSP_RANK_SYMMETRIC);
     heap->base_align_bytes = base_align_bytes;
+    heap->has_slabs        = true;
     *heap_p                = heap;
     return MEMSPAN_OK;
 
@@ -305,6 +308,66 @@ no_memory:
                   size_bytes);
     return msp_error_hint("they take up to half of the heap's size, of which only what describes "
                           "used memory is ever filled");
+}
+
+/* Of a heap whose free memory is one block, which begins there: that many bytes of it. */
+static bool take_next(struct msp_symmetric_heap *heap, size_t offset_bytes, size_t size_bytes)
+{
+    size_t capacity = 0;
+    size_t offset   = 0;
+
+    if (!take_block(heap, size_bytes, MSP_UNIT_BYTES, &offset, &capacity) ||
+        (offset != offset_bytes)) {
+        return false;
+    }
+    heap->held_bytes += capacity;
+    heap->live_count++;
+    note_live(heap, size_bytes);
+    return true;
+}
+
+/* The gaps before blocks are blocks, too, until all are taken. */
+static bool restore(struct msp_symmetric_heap *heap, const struct msp_symmetric_block *blocks,
+                    size_t count)
+{
+    size_t end = 0;
+    struct place gap;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        size_t start = blocks[i].offset_bytes;
+
+        if ((start < end) || (start % MSP_UNIT_BYTES != 0) || (start >= size_of_heap(heap)) ||
+            (blocks[i].size_bytes == 0) || ((start > end) && !take_next(heap, end, start - end)) ||
+            !take_next(heap, start, blocks[i].size_bytes)) {
+            return false;
+        }
+        end = start + ((size_t)units_of(blocks[i].size_bytes) << MSP_UNIT_SHIFT);
+    }
+    for (i = 0, end = 0; i < count; i++) {
+        if ((blocks[i].offset_bytes > end) && locate(heap, end, &gap)) {
+            give(heap, &gap);
+        }
+        end = blocks[i].offset_bytes + ((size_t)units_of(blocks[i].size_bytes) << MSP_UNIT_SHIFT);
+    }
+    heap->peak_bytes = heap->live_bytes;
+    return true;
+}
+
+memspan_status_t msp_symmetric_heap_restore(struct msp_symmetric_heap *heap,
+                                            const struct msp_symmetric_block *blocks, size_t count)
+{
+    bool done;
+
+    msp_lock(&heap->lock);
+    heap->has_slabs = false;
+    done            = restore(heap, blocks, count);
+    msp_unlock(&heap->lock);
+    return done ? MEMSPAN_OK
+                : memspan_error(MEMSPAN_ERR_INVALID,
+                                "%zu blocks cannot be restored: they overlap, or are not in the "
+                                "symmetric heap of %zu bytes",
+                                count, size_of_heap(heap));
 }
 
 void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap)

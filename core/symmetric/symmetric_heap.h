@@ -45,6 +45,7 @@ struct msp_symmetric_heap {
     struct msp_fit fit;
     struct msp_range range;
     struct msp_symmetric_slabs slabs;
+    bool has_slabs;    /* else small objects are blocks, too */
     size_t held_bytes; /* of the places of live blocks */
     size_t live_bytes;
     size_t peak_bytes;
@@ -58,6 +59,12 @@ struct msp_symmetric_heap {
  * those who allocate. */
 memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_bytes,
                                            struct msp_symmetric_heap **heap_p);
+
+/* Into a new heap: live blocks that an earlier one had, by ascending offset, each on a boundary of
+ * 256 bytes. From now on all blocks are on such boundaries, so that any can be restored.
+ * MEMSPAN_ERR_INVALID: they overlap, or are not in the heap. */
+memspan_status_t msp_symmetric_heap_restore(struct msp_symmetric_heap *heap,
+                                            const struct msp_symmetric_block *blocks, size_t count);
 
 /* End a heap and its blocks. NULL is allowed. No other thread may be using it. */
 void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap);

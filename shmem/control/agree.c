@@ -53,35 +53,26 @@ memspan_status_t msp_agree_refuse(const char *variable, int pe)
     return msp_error_hint("hand the same environment to all of them (mpirun -x %s)", variable);
 }
 
-/* Made by PE @p first, the first of this host; its ticket travels in the team's work area. */
-static memspan_status_t make_or_open(struct msp_team *team, int first, const char *name,
-                                     size_t size_bytes, size_t huge_page_bytes, int *fd_p)
+/* The ticket of PE @p first, the first of this host, travels in the team's work area. */
+static memspan_status_t share(struct msp_team *team, int first, const char *name,
+                              struct msp_shared_file *ticket, int *fd_p)
 {
-    struct msp_shared_file ticket = {.fd = -1};
-    bool is_first                 = (team->pe == first);
+    bool is_first = (team->pe == first);
 
+    msp_sync_distribute(team, ticket, is_first ? sizeof *ticket : 0);
+    memcpy(ticket, msp_sync_distributed(team, first), sizeof *ticket);
     if (is_first) {
-        msp_shared_file_make(&ticket, name, size_bytes, huge_page_bytes, fd_p);
+        return (memspan_status_t)ticket->status;
     }
-    msp_sync_distribute(team, &ticket, is_first ? sizeof ticket : 0);
-    memcpy(&ticket, msp_sync_distributed(team, first), sizeof ticket);
-    if (is_first) {
-        return (memspan_status_t)ticket.status;
-    }
-    return (ticket.status == MEMSPAN_OK)
-               ? msp_shared_file_open(&ticket, name, fd_p)
-               : msp_error_elsewhere((memspan_status_t)ticket.status,
-                                     "PE %d could not make %s of %zu bytes",
-                                     msp_team_world_pe(team, first), name, size_bytes);
+    return (ticket->status == MEMSPAN_OK)
+               ? msp_shared_file_open(ticket, name, fd_p)
+               : msp_error_elsewhere((memspan_status_t)ticket->status, "PE %d could not make %s",
+                                     msp_team_world_pe(team, first), name);
 }
 
-memspan_status_t msp_agree_share_file(struct msp_team *team, const char *name, size_t size_bytes,
-                                      size_t huge_page_bytes, int *fd_p)
+static memspan_status_t settle(struct msp_team *team, const char *name, memspan_status_t status,
+                               int fd, int *fd_p)
 {
-    int fd = -1;
-    memspan_status_t status =
-        make_or_open(team, msp_team_first_local(team), name, size_bytes, huge_page_bytes, &fd);
-
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
         *fd_p = fd;
         return MEMSPAN_OK;
@@ -89,7 +80,36 @@ memspan_status_t msp_agree_share_file(struct msp_team *team, const char *name, s
     if (fd >= 0) {
         close(fd);
     }
+    *fd_p = -1;
     return (status != MEMSPAN_OK)
                ? status
                : msp_error_elsewhere(MEMSPAN_ERR_UNREACHABLE, "another PE cannot open %s", name);
+}
+
+memspan_status_t msp_agree_share_file(struct msp_team *team, const char *name, size_t size_bytes,
+                                      size_t huge_page_bytes, int *fd_p)
+{
+    struct msp_shared_file ticket = {.fd = -1};
+    int first                     = msp_team_first_local(team);
+    int fd                        = -1;
+    memspan_status_t status;
+
+    if (team->pe == first) {
+        msp_shared_file_make(&ticket, name, size_bytes, huge_page_bytes, &fd);
+    }
+    status = share(team, first, name, &ticket, &fd);
+    return settle(team, name, status, fd, fd_p);
+}
+
+memspan_status_t msp_agree_share_opened(struct msp_team *team, const char *name, int *fd_p)
+{
+    struct msp_shared_file ticket = {.fd = -1};
+    int first                     = msp_team_first_local(team);
+    memspan_status_t status;
+
+    if (team->pe == first) {
+        ticket.status = (int)msp_shared_file_offer(&ticket, *fd_p);
+    }
+    status = share(team, first, name, &ticket, fd_p);
+    return settle(team, name, status, *fd_p, fd_p);
 }

@@ -25,4 +25,8 @@ memspan_status_t msp_agree_refuse(const char *variable, int pe);
 memspan_status_t msp_agree_share_file(struct msp_team *team, const char *name, size_t size_bytes,
                                       size_t huge_page_bytes, int *fd_p);
 
+/* The same for a file that the first of each host has open as *fd_p; the others' *fd_p becomes
+ * their own. On failure all are closed. */
+memspan_status_t msp_agree_share_opened(struct msp_team *team, const char *name, int *fd_p);
+
 #endif /* MEMSPAN_SHMEM_CONTROL_AGREE_H */

@@ -41,7 +41,8 @@ void msp_fd_occupy_streams(void)
 }
 
 /* ftruncate() beyond the limit would not fail, but end the process by a signal. */
-static bool refuse_size(struct msp_shared_file *file, const char *name, size_t size_bytes)
+bool msp_shared_file_is_beyond_limit(struct msp_shared_file *file, const char *name,
+                                     size_t size_bytes)
 {
     struct rlimit limit;
 
@@ -56,15 +57,30 @@ static bool refuse_size(struct msp_shared_file *file, const char *name, size_t s
     return true;
 }
 
+memspan_status_t msp_shared_file_offer(struct msp_shared_file *file, int fd)
+{
+    struct stat facts;
+
+    if (fstat(fd, &facts) != 0) {
+        return msp_error_native(MEMSPAN_ERR_DRIVER, "", "fstat", errno, strerror(errno), NULL,
+                                "a file has no facts");
+    }
+    *file = (struct msp_shared_file){.pid        = getpid(),
+                                     .fd         = fd,
+                                     .inode      = facts.st_ino,
+                                     .device     = facts.st_dev,
+                                     .size_bytes = (uint64_t)facts.st_size};
+    return MEMSPAN_OK;
+}
+
 void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t size_bytes,
                           size_t huge_page_bytes, int *fd_p)
 {
     unsigned flags = MFD_CLOEXEC;
-    struct stat facts;
     int fd;
 
     *fd_p = -1;
-    if (refuse_size(file, name, size_bytes)) {
+    if (msp_shared_file_is_beyond_limit(file, name, size_bytes)) {
         return;
     }
     if (huge_page_bytes != 0) {
@@ -72,7 +88,8 @@ void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t
     }
     fd           = msp_fd_above_streams(memfd_create(name, flags));
     file->status = MEMSPAN_OK;
-    if ((fd < 0) || (ftruncate(fd, (off_t)size_bytes) != 0) || (fstat(fd, &facts) != 0)) {
+    if ((fd < 0) || (ftruncate(fd, (off_t)size_bytes) != 0) ||
+        (msp_shared_file_offer(file, fd) != MEMSPAN_OK)) {
         file->status = MEMSPAN_ERR_NO_MEMORY;
         msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", (fd < 0) ? "memfd_create" : "ftruncate", errno,
                          strerror(errno), NULL, "no shared file of %zu bytes for %s can be made",
@@ -83,11 +100,6 @@ void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t
         *fd_p = -1;
         return;
     }
-    *file = (struct msp_shared_file){.pid        = getpid(),
-                                     .fd         = fd,
-                                     .inode      = facts.st_ino,
-                                     .device     = facts.st_dev,
-                                     .size_bytes = size_bytes};
     *fd_p = fd;
 }
 

@@ -6,6 +6,7 @@
  */
 
 #include "shmem/error.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 struct msp_shared_file {
@@ -21,6 +22,12 @@ struct msp_shared_file {
  * it from. The ticket's status shows a failure, and *fd_p is -1. */
 void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t size_bytes,
                           size_t huge_page_bytes, int *fd_p);
+/* A ticket for a file that is open already. */
+memspan_status_t msp_shared_file_offer(struct msp_shared_file *file, int fd);
+/* True, with an error record and its status, where the process may not have files of that size: a
+ * call that extends one would end it by a signal. */
+bool msp_shared_file_is_beyond_limit(struct msp_shared_file *file, const char *name,
+                                     size_t size_bytes);
 /* The maker keeps its descriptor until all have called this. */
 memspan_status_t msp_shared_file_open(const struct msp_shared_file *file, const char *name,
                                       int *fd_p);

@@ -18,7 +18,7 @@ uint64_t msp_partition_capacity_use(const struct msp_partition_request *request,
 {
     bool is_huge = (placement->page_size_bytes > msp_page_size());
 
-    return (placement->is_block || is_huge) ? 0 : request->size_bytes;
+    return (placement->is_block || placement->is_file || is_huge) ? 0 : request->size_bytes;
 }
 
 bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *capacity_p,

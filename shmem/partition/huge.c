@@ -284,8 +284,9 @@ void msp_huge_look(void)
 static bool is_ordinary(const struct msp_partition_request *request,
                         const struct msp_partition_placement *placement)
 {
-    return !placement->is_block && !placement->is_locked && (placement->import_count == 0) &&
-           (placement->page_size_bytes <= msp_page_size()) && (request->page_size_bytes == 0);
+    return !placement->is_block && !placement->is_file && !placement->is_locked &&
+           (placement->import_count == 0) && (placement->page_size_bytes <= msp_page_size()) &&
+           (request->page_size_bytes == 0);
 }
 
 /* A huge page would be on one node. */

@@ -108,6 +108,9 @@ memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
                                   .page_size_asked_bytes = (size_t)record->request.page_size_bytes};
     write_words(&record->request, placement, info_p);
     write_remote((unsigned)partition->segment, info_p);
+    if (record->memory.persistent != NULL) {
+        msp_persistent_describe(record->memory.persistent, info_p);
+    }
     info_p->huge_bytes =
         msp_huge_describe(partition, info_p->huge_pages, sizeof info_p->huge_pages);
     return MEMSPAN_OK;
@@ -123,15 +126,22 @@ void msp_partition_print(void)
         const struct msp_partition *partition = msp_partition_get(ids[i]);
         shmemx_partition_info_t info          = {.struct_size = sizeof info};
         char asked[48];
+        char persistent[320] = "";
 
         if (msp_partition_describe(ids[i], &info) != MEMSPAN_OK) {
             continue;
         }
         msp_partition_kind_text(info.kind_asked, record_of(partition)->request.backend,
                                 record_of(partition)->request.device, asked, sizeof asked);
+        if (info.persistence != SHMEMX_PERSISTENCE_NONE) {
+            snprintf(persistent, sizeof persistent,
+                     "; persistent as %s, generation %zu, named blocks %d: %s",
+                     info.persistent_name, info.generation, info.named_count,
+                     info.persistence_note);
+        }
         printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu, "
                "huge ones: %s; %s; "
-               "%s by the other PEs%s, atomics by %s%s%s\n",
+               "%s by the other PEs%s, atomics by %s%s%s%s\n",
                ids[i], info.is_default ? " (default: " : "",
                info.is_default ? msp_partition_default_why() : "", info.is_default ? ")" : "",
                info.size_bytes, info.base, asked,
@@ -142,7 +152,8 @@ void msp_partition_print(void)
                                                                    : "reached through its PE",
                (info.remote[0] != '\0') ? " of its host" : "",
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE",
-               (info.remote[0] != '\0') ? "; from other hosts put and got " : "", info.remote);
+               (info.remote[0] != '\0') ? "; from other hosts put and got " : "", info.remote,
+               persistent);
     }
 }
 
@@ -163,6 +174,9 @@ static void foresee(const struct msp_partition_request *request,
     write_words(request, placement, info);
     msp_huge_foresee(request, placement, info->huge_pages, sizeof info->huge_pages);
     snprintf(info->remote, sizeof info->remote, "registered");
+    if (placement->is_file) {
+        msp_persistent_foresee(request, info);
+    }
     if (!host_touches && (memspan_device_describe(placement->device, &device) == MEMSPAN_OK)) {
         snprintf(info->remote, sizeof info->remote,
                  "registered, or messages: dma-buf %s: %.90s; %.110s",

@@ -76,6 +76,8 @@ static void drop_segment(struct msp_partition_memory *memory)
         msp_segment_destroy(memory->segment);
         memory->segment = -1;
     }
+    msp_persistent_close(memory->persistent);
+    memory->persistent = NULL;
 }
 
 /* The largest alignment of shmem_align(): the boundary that the base lies on, where all PEs have
@@ -117,6 +119,22 @@ static memspan_status_t take_pages(struct msp_team *team,
     }
     if (status == MEMSPAN_OK) {
         status = import_pages(memory);
+    }
+    return status;
+}
+
+/* ---- a file that outlives the job ---- */
+
+static memspan_status_t take_file(struct msp_team *team,
+                                  const struct msp_partition_request *request,
+                                  struct msp_partition_memory *memory)
+{
+    memspan_status_t status =
+        msp_persistent_open(team, request, &memory->segment, &memory->persistent);
+
+    if (status == MEMSPAN_OK) {
+        memory->align_bytes = alignment_of(&msp_segments[memory->segment]);
+        msp_persistent_words(memory->persistent, &memory->placement);
     }
     return status;
 }
@@ -201,8 +219,9 @@ static memspan_status_t take_placed(struct msp_team *team,
                                     const struct msp_partition_request *request,
                                     struct msp_partition_memory *memory)
 {
-    memspan_status_t status = memory->placement.is_block ? take_block(team, request, memory)
-                                                         : take_pages(team, request, memory);
+    memspan_status_t status = memory->placement.is_block  ? take_block(team, request, memory)
+                              : memory->placement.is_file ? take_file(team, request, memory)
+                                                          : take_pages(team, request, memory);
 
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;

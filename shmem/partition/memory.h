@@ -5,6 +5,7 @@
 /* The memory of a partition: taken as placed, or as it can be had, the same in all PEs. */
 
 #include "shmem/partition/placement.h"
+#include "shmem/persistent/persistent.h"
 #include "shmem/team.h"
 
 struct msp_partition_memory {
@@ -12,7 +13,8 @@ struct msp_partition_memory {
     struct msp_partition_placement placement; /* the result of the request */
     size_t align_bytes;                       /* of the segment's base, in every PE */
     void *block;                              /* libmemspan's; NULL: a file */
-    void *imported; /* the address that imports were made with; NULL: none */
+    void *imported;                    /* the address that imports were made with; NULL: none */
+    struct msp_persistent *persistent; /* NULL: it ends with the job */
     bool fell_back;
 };
 

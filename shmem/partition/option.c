@@ -249,12 +249,10 @@ static memspan_status_t read_path(const struct piece *piece, struct msp_partitio
 {
     char text[MSP_PARTITION_PATH_BYTES];
 
-    if ((piece->length >= sizeof text) || (piece->text[0] != '/')) {
-        return refuse_piece(piece, "is no path from / on, or too long",
+    if ((piece->length >= sizeof text) || (piece->text[0] != '/') ||
+        (memcmp(shown(piece, text, sizeof text), piece->text, piece->length) != 0)) {
+        return refuse_piece(piece, "is no path from / on, or too long, or does not print",
                             "name a folder, or a DAX device; colons end it");
-    }
-    if (memcmp(shown(piece, text, sizeof text), piece->text, piece->length) != 0) {
-        return refuse_piece(piece, "has bytes that do not print", "name a folder, or a DAX device");
     }
     memcpy(request->path, text, sizeof text);
     return MEMSPAN_OK;
@@ -313,10 +311,9 @@ static memspan_status_t read_trait(enum trait trait, const struct piece *value,
         return read_path(value, request);
     case TRAIT_NAME:
         return read_name(value, request);
-    case TRAIT_POLICY:
-        break;
+    default:
+        return read_policy(value, request);
     }
-    return read_policy(value, request);
 }
 
 /* One element: "trait=value", or a bare size in front. @p seen: bits of the traits so far. */

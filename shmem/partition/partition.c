@@ -59,6 +59,11 @@ bool msp_partition_is_default_sized(const struct msp_partition *partition)
     return record_of(partition)->request.is_default_sized;
 }
 
+struct msp_persistent *msp_partition_persistent(const struct msp_partition *partition)
+{
+    return record_of(partition)->memory.persistent;
+}
+
 int msp_partition_ids(int *ids, int capacity)
 {
     int count = 0;
@@ -155,8 +160,11 @@ static memspan_status_t make(struct msp_team *team, int place)
     say_fallback(request, memory);
     status = msp_symmetric_heap_create((size_t)request->size_bytes, memory->align_bytes,
                                        &partition->heap);
+    if ((status == MEMSPAN_OK) && (memory->persistent != NULL)) {
+        status = msp_persistent_restore(memory->persistent, partition->heap);
+    }
     if (!msp_agree_all(team, status == MEMSPAN_OK)) {
-        msp_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
+        msp_symmetric_heap_destroy(partition->heap);
         partition->heap = NULL;
         msp_partition_memory_give_back(memory);
         return (status != MEMSPAN_OK)

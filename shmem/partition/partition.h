@@ -39,6 +39,9 @@ struct msp_partition *msp_partition_of(const void *address);
 /* True when no variable of its own made it: SHMEM_SYMMETRIC_SIZE is the variable to raise. */
 bool msp_partition_is_default_sized(const struct msp_partition *partition);
 
+/* What makes it persistent; NULL: nothing. */
+struct msp_persistent *msp_partition_persistent(const struct msp_partition *partition);
+
 /* All partitions of the environment; every PE calls. An error record and the same failure
  * everywhere, or partitions. Also opens the arena. */
 memspan_status_t msp_partition_open(void);

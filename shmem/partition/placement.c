@@ -9,6 +9,7 @@
 #include "shmem/partition/placement.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
+#include "shmem/persistent/persistent.h"
 #include <dlfcn.h>
 #include <linux/mempolicy.h>
 #include <memspan/allocator.h>
@@ -562,10 +563,10 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
         status = place_nodes(request, local_count, &placement);
         break;
     case MSP_KIND_FILE:
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                             "%s: this version makes no persistent partitions", request->variable);
+        status = msp_persistent_place(request, &placement);
+        break;
     }
-    if ((status == MEMSPAN_OK) && !placement.is_block) {
+    if ((status == MEMSPAN_OK) && !placement.is_block && !placement.is_file) {
         status = place_pages(request, local_count, &placement);
     }
     if (status == MEMSPAN_OK) {

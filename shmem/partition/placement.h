@@ -64,6 +64,7 @@ struct msp_partition_placement {
     shmemx_kind_t kind;
     shmemx_policy_t policy;
     bool is_block;  /* from libmemspan, at an address of its choice; else the host's shared file */
+    bool is_file;   /* a file that outlives the job */
     bool is_locked; /* pages stay where they are */
     int import_count; /* devices into whose drivers the pages are imported */
     int imports[16];

@@ -236,8 +236,10 @@ static unsigned agree(struct msp_team *team, unsigned (*find)(unsigned from, uns
 }
 
 /* The whole file, on a boundary of @p align_bytes; MAP_FAILED. */
-static char *map_window(size_t file_bytes, size_t align_bytes, int fd)
+static char *map_window(size_t file_bytes, const struct msp_segment_file *file)
 {
+    size_t align_bytes = file->align_bytes;
+
     char *got   = reserve(0, file_bytes + align_bytes);
     char *first = (char *)msp_round_up((uintptr_t)got, align_bytes);
     char *end   = got + file_bytes + align_bytes;
@@ -246,8 +248,8 @@ static char *map_window(size_t file_bytes, size_t align_bytes, int fd)
     if (got == NULL) {
         return MAP_FAILED;
     }
-    window = mmap(first, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-                  fd, 0);
+    window = mmap(first, file_bytes, PROT_READ | PROT_WRITE,
+                  file->map_flags | MAP_NORESERVE | MAP_FIXED, file->fd, (off_t)file->offset_bytes);
     if (window == MAP_FAILED) {
         munmap(got, file_bytes + align_bytes);
         return MAP_FAILED;
@@ -261,7 +263,7 @@ static char *map_window(size_t file_bytes, size_t align_bytes, int fd)
     return window;
 }
 
-static memspan_status_t map_both(int index, int fd, size_t page_bytes)
+static memspan_status_t map_both(int index, const struct msp_segment_file *file)
 {
     struct msp_segment *segment = &msp_segments[index];
     size_t file_bytes           = segment->stride_bytes * (size_t)msp_job.local_count;
@@ -270,9 +272,10 @@ static memspan_status_t map_both(int index, int fd, size_t page_bytes)
 
     /* Of huge pages a mapping without that flag makes sure of its share: too few are an error here
      * instead of a signal later. It does not concern others. */
-    own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-               fd, (off_t)(segment->stride_bytes * (size_t)msp_job.local_index));
-    window = (own != MAP_FAILED) ? map_window(file_bytes, page_bytes, fd) : MAP_FAILED;
+    own    = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE,
+                  file->map_flags | MAP_FIXED, file->fd,
+                  (off_t)(file->offset_bytes + (segment->stride_bytes * (size_t)msp_job.local_index)));
+    window = (own != MAP_FAILED) ? map_window(file_bytes, file) : MAP_FAILED;
     if (window == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
                                 "there may be too few huge pages for all PEs, or a limit on "
@@ -357,17 +360,41 @@ static size_t page_for(size_t size_bytes)
     return (size_bytes < HUGE_BYTES) ? msp_page_size() : HUGE_BYTES;
 }
 
+/* Index, addresses and mappings; on failure nothing of them is left, and @p file stays open. */
+static memspan_status_t create(struct msp_team *team, const char *name, size_t size_bytes,
+                               unsigned index, unsigned unit, const struct msp_segment_file *file)
+{
+    struct msp_segment *segment = &msp_segments[index];
+    memspan_status_t status;
+
+    *segment =
+        (struct msp_segment){.base = (char *)(msp_arena.base + ((size_t)unit << msp_arena.shift)),
+                             .stride_bytes = file->stride_bytes,
+                             .partition    = -1,
+                             .host_touches = true,
+                             .fd           = file->fd};
+    status = msp_segment_finish(team, index, name, map_both((int)index, file));
+    if (status != MEMSPAN_OK) {
+        unmap_both((int)index);
+        memset(segment, 0, sizeof *segment);
+        return status;
+    }
+    segment->size_bytes = size_bytes;
+    set_owner(segment, (unsigned char)index);
+    return MEMSPAN_OK;
+}
+
 memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
                                     size_t page_bytes, int *index_p)
 {
-    bool is_huge  = (page_bytes > msp_page_size());
-    size_t page   = is_huge ? page_bytes : page_for(size_bytes);
-    size_t stride = msp_round_up(size_bytes, page);
-    struct msp_segment *segment;
+    bool is_huge                 = (page_bytes > msp_page_size());
+    size_t page                  = is_huge ? page_bytes : page_for(size_bytes);
+    size_t stride                = msp_round_up(size_bytes, page);
+    struct msp_segment_file file = {
+        .fd = -1, .map_flags = MAP_SHARED, .stride_bytes = stride, .align_bytes = page};
     memspan_status_t status;
     unsigned index;
     unsigned unit;
-    int fd = -1;
 
     status = find_index(team, &index);
     if (status == MEMSPAN_OK) {
@@ -375,29 +402,38 @@ memspan_status_t msp_segment_create(struct msp_team *team, const char *name, siz
     }
     if (status == MEMSPAN_OK) {
         status = msp_agree_share_file(team, name, stride * (size_t)msp_job.local_count,
-                                      is_huge ? page : 0, &fd);
+                                      is_huge ? page : 0, &file.fd);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
-    segment = &msp_segments[index];
-    *segment =
-        (struct msp_segment){.base = (char *)(msp_arena.base + ((size_t)unit << msp_arena.shift)),
-                             .stride_bytes = stride,
-                             .partition    = -1,
-                             .host_touches = true,
-                             .fd           = fd};
-    status = msp_segment_finish(team, index, name, map_both((int)index, fd, page));
+    status = create(team, name, size_bytes, index, unit, &file);
     if (status != MEMSPAN_OK) {
-        unmap_both((int)index);
-        close(fd);
-        memset(segment, 0, sizeof *segment);
+        close(file.fd);
         return status;
     }
-    segment->size_bytes = size_bytes;
-    set_owner(segment, (unsigned char)index);
     *index_p = (int)index;
     return MEMSPAN_OK;
+}
+
+memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
+                                       const struct msp_segment_file *file, int *index_p)
+{
+    memspan_status_t status;
+    unsigned index;
+    unsigned unit;
+
+    status = find_index(team, &index);
+    if (status == MEMSPAN_OK) {
+        status = find_units(team, name, file->stride_bytes, &unit);
+    }
+    if (status == MEMSPAN_OK) {
+        status = create(team, name, size_bytes, index, unit, file);
+    }
+    if (status == MEMSPAN_OK) {
+        *index_p = (int)index;
+    }
+    return status;
 }
 
 memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t size_bytes,

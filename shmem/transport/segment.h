@@ -69,6 +69,18 @@ struct msp_team;
 memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
                                     size_t page_bytes, int *index_p);
 
+/* The same in a file that outlives the job: open in all members, the same on a host, with a copy
+ * for each of its PEs. The descriptor becomes the segment's; on failure it stays the caller's. */
+struct msp_segment_file {
+    int fd;
+    int map_flags;       /* MAP_SHARED, or what mmap() takes in its place */
+    size_t offset_bytes; /* of the first copy */
+    size_t stride_bytes; /* whole pages, and boundaries of align_bytes where mmap() wants them */
+    size_t align_bytes;  /* of mappings; at most a unit of the arena */
+};
+memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
+                                       const struct msp_segment_file *file, int *index_p);
+
 /* A segment around memory of each member's own, which others cannot map; collective. */
 memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t size_bytes,
                                    bool host_touches, int *index_p);

@@ -130,6 +130,7 @@ static const struct field partition_fields[] = {
     FIELD("page_size_asked", SIZE, 0, NULL, ROW(info.page_size_asked_bytes), NULL),
     FIELD("page_size", SIZE, 7, "PAGE", FIELD_BY(read_page_size), NULL),
     FIELD("huge_pages", TEXT, 0, NULL, ROW(info.huge_pages), not_available),
+    FIELD("persistence", TEXT, 0, NULL, ROW(info.persistence_note), "it ends with the job"),
     FIELD("resource", TEXT, 6, "RESOURCE", ROW(info.resource), not_available),
     FIELD("device", INT, 0, NULL, ROW(info.device), "it is the host's"),
     FIELD("host_load_store", BOOL, 8, "HOST", FIELD_BY(read_direct), NULL),

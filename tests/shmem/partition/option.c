@@ -153,7 +153,7 @@ Test(option, refusals_say_where_and_what)
     refused("1m:kind=PMEM:name=a", "add :path=");
     refused("1m:kind=PMEM:path=pm", "\"pm\" at character 19 is no path");
     refused("1m:kind=PMEM:path=", "is no path");
-    refused("1m:kind=PMEM:path=/\tx", "do not print");
+    refused("1m:kind=PMEM:path=/\tx", "does not print");
     refused("1m:kind=PMEM:path=/x:name=", "is no name");
     refused("1m:kind=PMEM:path=/x:name=../y", "is no name");
     refused("1m:kind=PMEM:path=/x:name=a23456789012345678901234567890123", "is no name");
