@@ -314,7 +314,9 @@ static inline __attribute__((always_inline)) bool msp_heap_free_recent(const str
     struct msp_heap *heap;
     int64_t credit;
 
-    if (t->blocks[place] != (uintptr_t)pointer) {
+    /* Most objects of other threads are told apart without a look at the table. */
+    if ((((uintptr_t)pointer & (MSP_UNIT_BYTES - 1)) != 0) ||
+        (t->blocks[place] != (uintptr_t)pointer)) {
         return false;
     }
     recent = t->recents[place];
