@@ -4,6 +4,7 @@
 #   tree      the repository
 #   name      its own, for messages and for its folder build/guest/NAME
 #   modules   the kernel modules that the guest loads, in this order, before its first file is read
+#   cut       KILL: the machine ends as by a cut of its power when its time is over
 # and calls guest_prepare, puts what its script needs into $share, and calls guest_run.
 #
 # The kernel is Debian's, unpacked under build/guest. The root of the guest is this machine's /, read-only,
@@ -127,13 +128,13 @@ guest_run() {
     esac
     say 'booting'
     status=0
-    timeout --foreground "$limit" "qemu-system-$processor" -accel tcg,thread=multi -smp 2 \
+    timeout --foreground -s "${cut:-TERM}" "$limit" "qemu-system-$processor" -accel tcg,thread=multi -smp 2 \
         -nodefaults -nographic -serial stdio -no-reboot \
         -virtfs "local,path=$system,mount_tag=root,security_model=none,readonly=on,multidevs=remap" \
         -virtfs "local,path=$share,mount_tag=share,security_model=none" \
         -kernel "$kernel"/boot/vmlinuz-* -initrd "$place/initramfs" \
         -append "console=$console quiet panic=-1" "$@" </dev/null || status=$?
-    [ "$status" -ne 124 ] || die "the virtual machine has not ended within $limit s"
+    [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || die "the virtual machine has not ended within $limit s"
     [ "$(cat "$share/result" 2>/dev/null)" = 0 ] || { say 'failed'; exit 1; }
     say 'passed'
 }

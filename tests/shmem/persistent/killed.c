@@ -128,7 +128,9 @@ static void check_all(struct ledger *ledger, long **blocks)
             atomic_store(&ledger->symbol[i].state, (blocks[i] != NULL) ? NAMED : NONE);
         }
         atomic_store(&ledger->generation, info.generation);
-        atomic_fetch_add(&ledger->starts, 1);
+        printf("job %lu has checked: generation %zu, %d blocks\n",
+               atomic_fetch_add(&ledger->starts, 1) + 1, info.generation, info.named_count);
+        fflush(stdout);
     }
     shmem_barrier_all();
 }
@@ -205,14 +207,14 @@ static bool wait_for_lock(const char *path)
     return try < 6000;
 }
 
-/* Of all files in the folder; @p removes: they go then. */
+/* Of all files in the folder, or of a device; @p removes: the files go then. */
 static bool settle(const char *folder, bool removes)
 {
     DIR *files = opendir(folder);
     struct dirent *entry;
-    bool done = files != NULL;
+    bool done = (files != NULL) || wait_for_lock(folder);
 
-    while (done && ((entry = readdir(files)) != NULL)) {
+    while ((files != NULL) && done && ((entry = readdir(files)) != NULL)) {
         char path[4096];
 
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
@@ -274,9 +276,10 @@ static bool round_of(struct ledger *ledger, char **command, int number)
 static int drive(int kills, const char *path, const char *folder, char **command)
 {
     struct ledger *ledger = open_ledger(path);
+    bool is_folder        = open(folder, O_DIRECTORY | O_CLOEXEC) >= 0;
 
     for (int i = 0; i < kills; i++) {
-        bool begins_anew = (i % FRESH_EVERY == FRESH_EVERY - 2);
+        bool begins_anew = is_folder && (i % FRESH_EVERY == FRESH_EVERY - 2);
 
         if (!round_of(ledger, command, i) || !settle(folder, begins_anew)) {
             return 1;

@@ -9,7 +9,7 @@ scratch=$(mktemp -d "$PWD/persistent.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT INT TERM
 mkdir "$scratch/memory"
 path=${PERSISTENT_PATH:-$scratch/memory}
-if [ "$(stat -f -c %T "$path")" = tmpfs ]; then
+if [ -d "$path" ] && [ "$(stat -f -c %T "$path")" = tmpfs ]; then
     echo "$path is on tmpfs, which is not persistent"
     exit 77
 fi
