@@ -22,6 +22,8 @@ enum {
     TICKS_A_LIMIT = 10,
 };
 
+unsigned msp_network_alive_messages;
+
 static _Atomic int64_t looked_ms; /* the last tick; 0: none */
 static bool has_neighbour;  /* the next PE of another host is a contact; main channel's lock */
 static unsigned next_asked; /* slot of the contact table; likewise */
@@ -175,6 +177,7 @@ void msp_network_alive_heard(const struct msp_network_header *header)
 {
     struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, header->pe);
 
+    msp_network_alive_count(header);
     contact->is_asked  = false;
     contact->silent_ms = 0;
     msp_network_deadlock_heard(contact, header->value);

@@ -116,6 +116,7 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
         contact->channel->idle = operation;
         return false;
     }
+    msp_network_alive_count(header);
     operation->owned   = owned;
     operation->is_done = is_done;
     msp_network_operation_started(operation, result);
@@ -420,6 +421,7 @@ static struct msp_network_reply *answer_ping(const struct msp_network_header *he
 {
     struct msp_network_reply *reply = new_reply(header, 0);
 
+    msp_network_alive_count(header);
     reply->header.kind  = MSP_NETWORK_PONG;
     reply->header.value = msp_wait_state(msp_job.local_index);
     msp_network_deadlock_heard(msp_network_contact_find(msp_network.main, header->pe),

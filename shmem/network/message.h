@@ -166,6 +166,17 @@ void msp_network_alive_look_seldom(void);
 /* PONG has arrived; with the main channel locked. */
 void msp_network_alive_heard(const struct msp_network_header *header);
 
+/* Messages of this that have arrived or left, which bring nothing that is waited for; guarded by
+ * the main channel's lock. */
+extern unsigned msp_network_alive_messages MSP_HIDDEN;
+
+static inline void msp_network_alive_count(const struct msp_network_header *header)
+{
+    if ((header->kind == MSP_NETWORK_PING) || (header->kind == MSP_NETWORK_PONG)) {
+        msp_network_alive_messages++;
+    }
+}
+
 /* At the start and the end of a job. */
 void msp_network_alive_reset(void);
 

@@ -417,13 +417,14 @@ struct msp_network_operation *msp_network_operation_take(struct msp_network_chan
         operation->request.complete = complete;
         operation->channel          = channel;
     }
-    operation->call      = call;
-    operation->pe        = pe;
-    operation->is_done   = NULL;
-    operation->transfers = NULL;
-    operation->flushed   = NULL;
-    operation->owned     = NULL;
-    operation->may_wait  = false;
+    operation->header.kind = MSP_NETWORK_PUT; /* not that of its last use */
+    operation->call        = call;
+    operation->pe          = pe;
+    operation->is_done     = NULL;
+    operation->transfers   = NULL;
+    operation->flushed     = NULL;
+    operation->owned       = NULL;
+    operation->may_wait    = false;
     return operation;
 }
 
@@ -454,6 +455,7 @@ static void complete(struct msp_network_request *request, memspan_status_t statu
     struct msp_network_operation *operation = (struct msp_network_operation *)(void *)request;
 
     operation->channel->in_flight--;
+    msp_network_alive_count(&operation->header);
     if ((status != MEMSPAN_OK) && !atomic_load(&msp_network.is_closing)) {
         msp_error_hint("PE %d, or the path to it, may have failed", operation->pe);
         lost(operation->call);

@@ -39,7 +39,9 @@ static atomic_bool ends;
 
 static atomic_uint polls; /* of callers: the thread compares it with its earlier value */
 static atomic_bool is_aside;
-static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has polled */
+/* The thread has seen messages, and no waiter has polled. Pings do not count: a wait that they
+ * renew is another one each time, and no deadlock is found. */
+static atomic_bool has_arrived;
 
 /* ---- polling ---- */
 
@@ -125,12 +127,16 @@ static bool progress_main(bool is_wait)
 {
     struct msp_network_channel *channel = msp_network.main;
     bool has_unconnected;
+    unsigned before;
     unsigned count;
+    bool is_alive;
 
     if ((channel == NULL) || !msp_network_try_lock(channel)) {
         return false; /* another thread polls */
     }
+    before          = msp_network_alive_messages;
     count           = is_wait ? advance_first(channel) : advance(channel);
+    is_alive        = (msp_network_alive_messages != before);
     has_unconnected = msp_network_has_unconnected();
     pthread_mutex_unlock(&channel->lock);
     atomic_fetch_add_explicit(&polls, 1, memory_order_relaxed);
@@ -147,7 +153,7 @@ static bool progress_main(bool is_wait)
         atomic_store_explicit(&has_arrived, false, memory_order_relaxed);
         return true;
     }
-    return count != 0;
+    return (count != 0) && !is_alive;
 }
 
 bool msp_network_progress(bool is_wait)
@@ -244,10 +250,14 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     struct msp_network_channel *channel = msp_network.main;
     bool is_armed                       = false;
     bool has_unconnected;
+    unsigned before;
     unsigned count;
+    bool is_alive;
 
     pthread_mutex_lock(&channel->lock);
-    count = advance(channel);
+    before   = msp_network_alive_messages;
+    count    = advance(channel);
+    is_alive = (msp_network_alive_messages != before);
     if (count == 0) {
         *timeout_ms_p =
             ((channel->waiting != NULL) || msp_network_has_unsent_replies()) ? BUSY_MS : -1;
@@ -255,7 +265,7 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     }
     has_unconnected = msp_network_has_unconnected();
     pthread_mutex_unlock(&channel->lock);
-    if (count != 0) {
+    if ((count != 0) && !is_alive) {
         atomic_store_explicit(&has_arrived, true, memory_order_relaxed);
     }
     if (count != 0) {
