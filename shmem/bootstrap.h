@@ -33,6 +33,8 @@ struct msp_bootstrap {
     memspan_status_t (*node_barrier)(void);
     /* *size_p: in, capacity; out, size. */
     memspan_status_t (*get)(int pe, const char *key, void *data, size_t *size_p);
+    /* The launcher ends the job already: a PE that is gone is not the reason. NULL: not known. */
+    bool (*is_ending)(void);
     /* Ends the whole job; does not return. */
     void (*abort)(int status, const char *message);
     void (*close)(void);

@@ -264,6 +264,13 @@ bool msp_job_file_is_orphaned(const struct msp_job_file *file)
     return fcntl(file->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
+bool msp_job_file_is_ending(const struct msp_job_file *file)
+{
+    return ((__atomic_load_n(&file->header->is_ending, __ATOMIC_ACQUIRE) != 0) ||
+            (__atomic_load_n(&file->header->abort_by, __ATOMIC_ACQUIRE) != 0)) &&
+           !msp_job_file_is_orphaned(file);
+}
+
 memspan_status_t msp_job_file_barrier(const struct msp_job_file *file)
 {
     struct memspan_launch_header *header = file->header;

@@ -35,6 +35,9 @@ memspan_status_t msp_job_file_barrier(const struct msp_job_file *file);
 /* Leave status and message for the launcher, unless another PE was first, and wake it. */
 void msp_job_file_abort(const struct msp_job_file *file, int status, const char *message);
 
+/* True where the launcher ends the job, or a PE has asked it to and it is alive. */
+bool msp_job_file_is_ending(const struct msp_job_file *file);
+
 /* True when the launcher has died. False, too, where that cannot be known. */
 bool msp_job_file_is_orphaned(const struct msp_job_file *file);
 

@@ -117,6 +117,11 @@ static memspan_status_t launch_get(int pe, const char *key, void *data, size_t *
     return msp_job_file_get(&file, (uint32_t)pe, key, data, size_p);
 }
 
+static bool launch_is_ending(void)
+{
+    return msp_job_file_is_ending(&file);
+}
+
 /* The launcher ends the others. The caller has printed the message: it is kept for tools. */
 static void launch_abort(int status, const char *message)
 {
@@ -131,6 +136,7 @@ const struct msp_bootstrap msp_bootstrap_launch = {
     .barrier      = launch_barrier,
     .node_barrier = launch_barrier,
     .get          = launch_get,
+    .is_ending    = launch_is_ending,
     .abort        = launch_abort,
     .close        = launch_close,
 };

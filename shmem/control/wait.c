@@ -212,7 +212,8 @@ static void look_for_failed_peers(void)
 {
     int i;
 
-    if (msp_bootstrap_peer_died(msp_host_pids(), msp_job.local_count, &i)) {
+    if (msp_bootstrap_peer_died(msp_host_pids(), msp_job.local_count, &i) &&
+        ((msp_job.bootstrap->is_ending == NULL) || !msp_job.bootstrap->is_ending())) {
         msp_fatal("PE %d (process %d) has died while this PE waited", msp_job.local_pes[i],
                   msp_host_pids()[i]);
     }
