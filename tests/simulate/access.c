@@ -19,14 +19,16 @@ struct put {
     size_t at, count;
 };
 
-static struct put draw_put(int writer)
+static struct put draw_put(int writer, bool is_burst)
 {
     const size_t part = WORDS / (size_t)world.count;
-    struct put put    = {.kind = (int)workload_draw(7),
+    struct put put    = {.kind = (int)workload_draw(is_burst ? 3 : 7),
                          .pe   = (int)workload_draw((uint64_t)world.count)};
-    size_t at         = workload_draw(part);
+    size_t at         = workload_draw((workload_draw(2) == 0) ? 8 : part);
 
-    put.count = 1 + workload_draw((workload_draw(3) == 0) ? part - at : 1 + (part - at) / 16);
+    put.count = 1 + workload_draw((!is_burst && (workload_draw(3) == 0)) ? part - at
+                                  : is_burst                             ? 1 + (part - at) / 64
+                                                                         : 1 + (part - at) / 16);
     put.at    = (size_t)writer * part + at;
     return put;
 }
@@ -84,9 +86,9 @@ static void issue_put(struct writer *writer, const struct put *put, const long *
     }
 }
 
-static void put_once(struct writer *writer, int number)
+static void put_once(struct writer *writer, int number, bool is_burst)
 {
-    const struct put put = draw_put(writer->pe);
+    const struct put put = draw_put(writer->pe, is_burst);
     const size_t step    = (put.kind == 3) ? 2 : 1;
     const size_t count   = (put.kind == 0) ? 1 : put.count;
     const long value     = (long)workload_draw(1u << 30);
@@ -107,7 +109,7 @@ static void put_once(struct writer *writer, int number)
     if (writer->pe == world.pe) {
         issue_put(writer, &put, writer->source[number]);
     }
-    if (workload_draw(6) == 0) {
+    if (workload_draw(is_burst ? 40 : 6) == 0) {
         order_puts(writer, true);
         read_back(writer, &put, workload_draw(2) != 0);
     }
@@ -138,7 +140,8 @@ void workload_puts(void)
         CHECK_EQUAL(shmem_ctx_create(option, &context), 0);
     }
     for (pe = 0; pe < world.count; pe++) {
-        const int ops = 1 + (int)workload_draw(OPS_MAX - 1);
+        const bool is_burst = (workload_draw(3) == 0);
+        const int ops       = is_burst ? OPS_MAX : 1 + (int)workload_draw(OPS_MAX - 1);
         int i;
 
         /* The sources of its own puts stay until the barrier. */
@@ -149,7 +152,7 @@ void workload_puts(void)
         one->context = context;
         memset(one->is_written, 0, sizeof one->is_written);
         for (i = 0; i < ops; i++) {
-            put_once(one, i);
+            put_once(one, i, is_burst);
         }
     }
     if (has_context && (workload_draw(2) == 0)) {

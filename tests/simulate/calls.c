@@ -592,8 +592,8 @@ void __wrap_msp_wait_end(struct msp_waiter *waiter)
 {
     if (waiter->announced && !waiter->is_unnotified && msp_doorbells.is_ordered && sim_is_on() &&
         (sim->alone == sim->current) && (sim->packets == 0)) {
-        sim_fail("a notification is lost: only a time limit ends a wait of PE %d, at %p", sim_pe(),
-                 PLACE);
+        sim_fail("a notification is lost: only a time limit ends a wait of PE %d, at %s", sim_pe(),
+                 sim_place(PLACE));
     }
     __real_msp_wait_end(waiter);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c: simulated jobs, one after the other.
  *
- *     memspan-simulate SEED [COUNT] [--trace] [--steps N]
+ *     memspan-simulate SEED [COUNT] [--trace] [--first]
  *
  * The launcher of each is here (memspan/launch.h). It ends the job where a PE asks for it or has
  * died, unless the seed has one that goes on: then the PEs themselves must end. */
@@ -24,6 +24,7 @@ enum { TWICE = 16 /* one seed of so many runs twice, and must run the same */ };
 static struct {
     uint64_t first, count;
     bool is_traced;
+    bool is_first; /* that fails is the last */
 } options = {.count = 1};
 
 static uint64_t random_state;
@@ -49,7 +50,10 @@ static void choose_fault(struct sim_profile *profile)
     profile->launcher_goes_on = draw(2) != 0;
     profile->fault_step       = (draw(3) == 0) ? draw(1500) : draw(60000);
     if (draw(4) == 0) {
-        profile->fault = ((profile->transport == NULL) || (draw(2) == 0)) ? SIM_DEATH : SIM_CUT;
+        profile->fault = (enum sim_fault)(1 + draw(4));
+        if ((profile->fault == SIM_CUT) && (profile->transport == NULL)) {
+            profile->fault = SIM_DEATH;
+        }
     }
 }
 
@@ -68,6 +72,7 @@ static void choose_profile(struct sim_profile *profile)
         .busy           = ONE_OF(0, 0, 1, 4),
         .processors     = ONE_OF(1, 2, 4, 16),
         .has_descriptor = draw(3) != 0,
+        .is_hardware    = draw(4) == 0,
         .has_membarrier = draw(8) != 0,
     };
     choose_fault(profile);
@@ -84,12 +89,16 @@ static void set(const char *name, const char *value)
 
 static void choose_environment(void)
 {
-    static const char *const spins[]     = {NULL, NULL, "0", "5", "100"};
+    static const char *const spins[]       = {NULL, NULL, "0", "5", "100"};
+    static const char *const collectives[] = {
+        NULL, NULL, "reduce=scatter,broadcast=scatter,fcollect=pairwise,alltoall=pairwise",
+        "reduce=doubling,fcollect=gather,collect=pairwise,alltoall=bruck"};
     static const char *const registers[] = {NULL, "all", "none", "64k"};
 
     set("MEMSPAN_SHMEM_TRANSPORT", sim->profile.transport);
     set("SHMEMX_SPIN", spins[draw(5)]);
     set("SHMEMX_REGISTER", registers[draw(4)]);
+    set("SHMEMX_COLLECTIVE", collectives[draw(4)]);
     set("SHMEMX_INDIRECT", (draw(4) == 0) ? "1" : NULL);
     set("SHMEMX_CHECK", (draw(4) == 0) ? "1" : NULL);
     set("SHMEM_SYMMETRIC_SIZE", "2m");
@@ -127,12 +136,10 @@ static int make_job_file(struct memspan_launch_header **header_p)
     return fd;
 }
 
-static void crash(int signal)
+static void crash(int signal, siginfo_t *info, void *context)
 {
-    char line[64];
-
-    sim_say(line, (size_t)snprintf(line, sizeof line, "PE %d: signal %d\n", sim_pe(), signal));
-    sim_end_process(128 + signal);
+    (void)context;
+    sim_fail("PE %d: signal %d, %s", sim_pe(), signal, sim_place(info->si_addr));
 }
 
 static void end_at_exit(int status, void *unused)
@@ -146,7 +153,7 @@ static void be_pe(int pe, int slot, int fd)
 {
     static char stack[1 << 16];
     const stack_t other           = {.ss_sp = stack, .ss_size = sizeof stack};
-    const struct sigaction action = {.sa_handler = crash, .sa_flags = SA_ONSTACK};
+    const struct sigaction action = {.sa_sigaction = crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     char text[64];
 
     snprintf(text, sizeof text, "%d:%d:1:%d", fd, pe, (int)getppid());
@@ -247,7 +254,7 @@ static const char *judge_end(void)
 {
     static char text[1200];
     const struct sim_profile *profile = &sim->profile;
-    const bool is_hurt                = sim->has_struck && sim->struck_on;
+    const bool is_hurt = sim->has_struck && sim->struck_on && (profile->fault != SIM_CUT);
     int pe;
 
     if (sim->has_failed) {
@@ -261,11 +268,12 @@ static const char *judge_end(void)
             snprintf(text, sizeof text, "PE %d ended with status %#x", pe, status);
             return text;
         }
-        if (is_hurt && is_right && (profile->fault == SIM_DEATH)) {
+        if (is_hurt && is_right) {
             snprintf(text, sizeof text, "PE %d succeeds without PE %d", pe, profile->victim);
             return text;
         }
-        if (WIFEXITED(status) && (WEXITSTATUS(status) >= 2)) {
+        if (WIFEXITED(status) && (WEXITSTATUS(status) >= 2) &&
+            ((profile->fault != SIM_EXITS) || (WEXITSTATUS(status) != SIM_STATUS))) {
             snprintf(text, sizeof text, "PE %d ended with status %d", pe, WEXITSTATUS(status));
             return text;
         }
@@ -276,13 +284,21 @@ static const char *judge_end(void)
     if (!sim->has_struck && (sim->packets != 0)) {
         return "packets are left in the network";
     }
-    if (sim->has_struck && !sim->is_told_to_end && (sim->now_ns >= sim->abort_ns) &&
-        ((profile->fault == SIM_CUT) || profile->launcher_goes_on) && is_hurt) {
+    if (sim->has_struck && sim->struck_on && !sim->is_told_to_end &&
+        (sim->now_ns >= sim->abort_ns) &&
+        ((profile->fault != SIM_DEATH) || profile->launcher_goes_on)) {
         return "PEs still wait ten minutes after the fault";
     }
     if (sim->is_told_to_end && (profile->fault == SIM_DEATH) &&
         !is_in_text("PE %d", profile->victim)) {
         return "the error does not name the PE that has died";
+    }
+    if (is_hurt && (profile->fault == SIM_LEAVES) &&
+        !is_in_text("PE %d is at its end", profile->victim)) {
+        return "the error does not name the PE that has left";
+    }
+    if (is_hurt && (profile->fault == SIM_EXITS) && (sim->text_bytes != 0)) {
+        return "shmem_global_exit() prints an error";
     }
     return "";
 }
@@ -308,12 +324,15 @@ static const char *run(uint64_t seed)
 
 static void report(uint64_t seed, const char *reason)
 {
-    static const char *const faults[] = {"no fault", "a death", "a cut link"};
+    static const char *const faults[] = {"no fault", "a death", "a cut link", "a PE that leaves",
+                                         "shmem_global_exit()"};
     const struct sim_profile *profile = &sim->profile;
 
-    printf("seed %llu: %s\n  %d PEs, %s, %s; %llu steps, %llu turns, %.3f ms, trace %016llx\n%s",
+    printf("seed %llu: %s\n  %d PEs, %u processors, %s, %s; %llu steps, %llu turns, %.3f ms, trace "
+           "%016llx\n%s",
            (unsigned long long)seed, (reason[0] != '\0') ? reason : "as promised",
-           profile->pe_count, (profile->transport != NULL) ? profile->transport : "one host",
+           profile->pe_count, profile->processors,
+           (profile->transport != NULL) ? profile->transport : "one host",
            faults[sim->has_struck ? profile->fault : SIM_NO_FAULT], (unsigned long long)sim->steps,
            (unsigned long long)sim->turns, (double)sim->now_ns / 1e6, (unsigned long long)sim->hash,
            sim->text);
@@ -346,6 +365,8 @@ static void read_options(int argc, char **argv)
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0) {
             options.is_traced = true;
+        } else if (strcmp(argv[i], "--first") == 0) {
+            options.is_first = true;
         } else if (numbers++ == 0) {
             options.first = strtoull(argv[i], NULL, 10);
         } else {
@@ -353,7 +374,7 @@ static void read_options(int argc, char **argv)
         }
     }
     if (numbers == 0) {
-        fprintf(stderr, "usage: memspan-simulate SEED [COUNT] [--trace]\n");
+        fprintf(stderr, "usage: memspan-simulate SEED [COUNT] [--trace] [--first]\n");
         exit(2);
     }
 }
@@ -378,7 +399,7 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     take_processor();
     (void)sim_make();
-    for (i = 0; i < options.count; i++) {
+    for (i = 0; (i < options.count) && ((failed == 0) || !options.is_first); i++) {
         failed += try_seed(options.first + i) ? 0 : 1;
         turns += sim->turns;
     }

@@ -14,7 +14,9 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-enum kind { PUT, GET, SEND, FLUSH, ANSWER };
+#define LATE_REPORT_NS (10 * SIM_MS)
+
+enum kind { PUT, GET, FLUSH, SEND, ANSWER };
 
 struct sim_packet {
     struct sim_packet *next;
@@ -36,7 +38,8 @@ struct outstanding {
     struct msp_network_request *request;
     struct msp_network_peer *peer;
     void *dest;         /* of a get */
-    const void *source; /* which must not change before the completion; NULL: any */
+    const void *source; /* which must not change before the completion, */
+    uint64_t until_ns;  /* or the arrival, of which others may tell; NULL: any */
     uint64_t sum;
     size_t size_bytes;
 };
@@ -71,6 +74,7 @@ static const struct msp_network_services *services;
 static struct msp_network_limits limits;
 static unsigned queue_count;
 static uint64_t last_number, last_serial;
+static int held; /* peers, keys and registered memory */
 
 void *__real_memcpy(void *, const void *, size_t);
 
@@ -92,7 +96,7 @@ static bool is_cut(int a, int b, uint64_t when_ns)
     return (when_ns >= sim->cut_ns) && ((sim->pes[a].host == host) != (sim->pes[b].host == host));
 }
 
-/* When the driver of @p pe learns that @p other cannot be reached. */
+/* From when on operations of @p pe on @p other fail; SIM_NEVER: they do not, or it is told. */
 static uint64_t lost_ns(int pe, int other)
 {
     if (!sim->has_struck || !sim->profile.reports_failures || (pe == other) ||
@@ -100,6 +104,14 @@ static uint64_t lost_ns(int pe, int other)
         return SIM_NEVER;
     }
     return is_cut(pe, other, SIM_NEVER) ? sim->cut_told_ns : sim->pes[other].lost_ns;
+}
+
+/* When the driver reports it, which may be later. */
+static uint64_t told_ns(int pe, int other)
+{
+    const uint64_t ns = lost_ns(pe, other);
+
+    return (ns == SIM_NEVER) ? ns : ns + LATE_REPORT_NS * (sim->seed % 3);
 }
 
 static void post(int to, struct sim_packet *packet)
@@ -139,18 +151,24 @@ static struct sim_packet *make(const struct sim_packet *what, const void *header
     return packet;
 }
 
+/* Without a step of its processor. */
+static bool is_stored(const struct sim_packet *packet)
+{
+    return sim->profile.is_hardware && (packet->kind <= FLUSH);
+}
+
 uint64_t sim_network_due(int pe)
 {
     const struct sim_packet *packet = sim->pes[pe].inbox;
     uint64_t due_ns                 = SIM_NEVER;
     int i;
 
-    while ((packet != NULL) && (packet->to_queue != 0)) {
+    while ((packet != NULL) && ((packet->to_queue != 0) || is_stored(packet))) {
         packet = packet->next;
     }
     due_ns = (packet != NULL) ? packet->due_ns : due_ns;
     for (i = 0; i < SIM_PES; i++) {
-        due_ns = (lost_ns(pe, i) < due_ns) ? lost_ns(pe, i) : due_ns;
+        due_ns = (told_ns(pe, i) < due_ns) ? told_ns(pe, i) : due_ns;
     }
     return due_ns;
 }
@@ -169,12 +187,12 @@ static uint64_t sum_of(const char *bytes, size_t size_bytes)
 }
 
 static uint64_t expect(struct msp_network_peer *peer, struct msp_network_request *request,
-                       void *dest, const void *source, size_t size_bytes)
+                       void *dest, const void *source, size_t size_bytes, uint64_t until_ns)
 {
     struct outstanding *one = calloc(1, sizeof *one);
 
-    *one = (struct outstanding){peer->queue->first, ++last_number, request, peer, dest, source, 0,
-                                size_bytes};
+    *one = (struct outstanding){
+        peer->queue->first, ++last_number, request, peer, dest, source, until_ns, 0, size_bytes};
     one->sum           = (source != NULL) ? sum_of(source, size_bytes) : 0;
     peer->queue->first = one;
     return last_number;
@@ -185,8 +203,11 @@ static void complete(struct outstanding **link, memspan_status_t status)
     struct outstanding *one             = *link;
     struct msp_network_request *request = one->request;
 
-    SIM_EXPECT((one->source == NULL) || (sum_of(one->source, one->size_bytes) == one->sum),
-               "PE %d has changed the source of an operation before its completion", sim_pe());
+    SIM_EXPECT((one->source == NULL) || (sim->now_ns > one->until_ns) ||
+                   (sum_of(one->source, one->size_bytes) == one->sum),
+               "PE %d has changed %zu bytes at %s, the source of an operation, before its "
+               "completion",
+               sim_pe(), one->size_bytes, sim_place(one->source));
     *link = one->next;
     free(one);
     if (status != MEMSPAN_OK) {
@@ -280,12 +301,12 @@ static void tell_failures(struct msp_network_queue *queue)
     int pe;
 
     for (pe = 0; pe < sim->profile.pe_count; pe++) {
-        if ((queue->number == 0) && (lost_ns(mine, pe) <= sim->now_ns)) {
+        if (sim->pes[mine].is_told[pe] || (lost_ns(mine, pe) <= sim->now_ns)) {
+            fail_all(queue, pe, NULL);
+        }
+        if ((queue->number == 0) && (told_ns(mine, pe) <= sim->now_ns)) {
             sim->pes[mine].is_told[pe] = true;
             services->peer_failed(pe, "the simulated link is down");
-        }
-        if (sim->pes[mine].is_told[pe]) {
-            fail_all(queue, pe, NULL);
         }
     }
 }
@@ -297,24 +318,45 @@ static void enter(struct msp_network_queue *queue)
     sim_point(__builtin_return_address(0));
 }
 
-static unsigned progress(struct msp_network_queue *queue)
+/* Of what has come: for that queue; NULL: what is stored. */
+static unsigned take_all(struct msp_network_queue *queue)
 {
     struct sim_packet **link = &sim->pes[sim_pe()].inbox;
     unsigned count           = 0;
 
-    enter(queue);
     while ((*link != NULL) && ((*link)->due_ns <= sim->now_ns)) {
         struct sim_packet *packet = *link;
 
-        if (packet->to_queue != queue->number) {
+        if (is_stored(packet) != (queue == NULL)) {
             link = &packet->next;
-            continue;
+        } else if ((queue != NULL) && (packet->to_queue != queue->number)) {
+            link = &packet->next;
+        } else {
+            *link = packet->next;
+            count += execute(queue, packet);
+            drop(packet);
+            link = &sim->pes[sim_pe()].inbox;
         }
-        *link = packet->next;
-        count += execute(queue, packet);
-        drop(packet);
-        link = &sim->pes[sim_pe()].inbox;
     }
+    return count;
+}
+
+void sim_network_store(int pe)
+{
+    const struct sim_packet *first = sim->pes[pe].inbox;
+
+    if ((first != NULL) && (first->due_ns <= sim->now_ns)) {
+        (void)take_all(NULL);
+    }
+}
+
+static unsigned progress(struct msp_network_queue *queue)
+{
+    unsigned count;
+
+    enter(queue);
+    sim_network_store(sim_pe());
+    count = take_all(queue);
     if (sim->has_struck) {
         tell_failures(queue);
     }
@@ -380,7 +422,7 @@ static enum msp_network_result start(struct msp_network_peer *peer, struct sim_p
         const bool is_answered = (what->kind == GET) || (what->kind == FLUSH);
         struct sim_packet local;
 
-        what->request = expect(peer, request, dest, data, what->size_bytes);
+        what->request = expect(peer, request, dest, data, what->size_bytes, what->due_ns);
         local         = (struct sim_packet){.due_ns   = sim->now_ns + delay(),
                                             .kind     = ANSWER,
                                             .to_queue = peer->queue->number,
@@ -495,6 +537,7 @@ static memspan_status_t open_peer(struct msp_network_queue *queue, int pe, const
 
     (void)address;
     SIM_EXPECT(address_bytes == 8, "an address of %zu bytes", address_bytes);
+    held++;
     peer->queue = queue;
     peer->pe    = pe;
     *peer_p     = peer;
@@ -504,6 +547,7 @@ static memspan_status_t open_peer(struct msp_network_queue *queue, int pe, const
 static void close_peer(struct msp_network_peer *peer, bool is_failed)
 {
     (void)is_failed;
+    held--;
     fail_all(peer->queue, peer->pe, peer);
     free(peer);
 }
@@ -516,6 +560,7 @@ static memspan_status_t register_memory(const struct msp_network_region *region,
                                          .first  = (uint64_t)(uintptr_t)region->base,
                                          .end    = (uint64_t)(uintptr_t)region->base + region->size_bytes};
 
+    held++;
     __real_memcpy(key, &label, sizeof label);
     *key_bytes_p   = sizeof label;
     memory->serial = label.serial;
@@ -526,6 +571,7 @@ static memspan_status_t register_memory(const struct msp_network_region *region,
 static void release_memory(struct msp_network_memory *memory)
 {
     sim->pes[sim_pe()].released[memory->serial % SIM_SERIALS] = 1;
+    held--;
     free(memory);
 }
 
@@ -536,6 +582,7 @@ static memspan_status_t open_key(struct msp_network_peer *peer, const void *key,
 
     (void)peer;
     SIM_EXPECT(key_bytes == sizeof opened->label, "a key of %zu bytes", key_bytes);
+    held++;
     __real_memcpy(&opened->label, key, key_bytes);
     *key_p = opened;
     return MEMSPAN_OK;
@@ -544,6 +591,7 @@ static memspan_status_t open_key(struct msp_network_peer *peer, const void *key,
 static void close_key(struct msp_network_peer *peer, struct msp_network_key *key)
 {
     (void)peer;
+    held--;
     free(key);
 }
 
@@ -563,8 +611,8 @@ static void choose_limits(void)
         .signalled_max_bytes   = (one & 16) ? 1000 : 0,
         .aggregate_max_bytes   = (one & 32) ? 512 : 0,
         .is_ordered            = (one & 64) != 0,
-        .puts_pass_messages    = (one & 128) != 0,
-        .target_progresses     = true,
+        .puts_pass_messages    = sim->profile.is_hardware || ((one & 128) != 0),
+        .target_progresses     = !sim->profile.is_hardware,
         .has_uncounted_puts    = (one & 256) != 0,
         .gets_words            = (one & 512) != 0,
         .pins_memory           = (one & 1024) != 0,
@@ -588,6 +636,8 @@ static void close_driver(void)
 {
     struct sim_pe *pe = &sim->pes[sim_pe()];
 
+    SIM_EXPECT(held == 0, "PE %d closes the network with %d peers, keys and registrations",
+               sim_pe(), held);
     close(sim_network_fd);
     sim_network_fd = -1;
     queue_count    = 0;

@@ -3,6 +3,7 @@
  * jumps when all wait. The thread that has the turn may change the state: it needs no locks. */
 
 #include "simulate.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -22,8 +23,8 @@ enum {
     HURRY_STEPS = 40000,
     HURRY_MAX   = 8,
 };
-#define LAST_NS  (UINT64_C(4000) * SIM_S) /* no job of ours takes longer */
-#define GRACE_NS (UINT64_C(600) * SIM_S)  /* of the launcher after a fault */
+#define LAST_NS   (UINT64_C(4000) * SIM_S) /* no job of ours takes longer */
+#define SIM_GRACE (UINT64_C(600) * SIM_S)  /* of the launcher after a fault */
 
 struct sim *sim;
 static __thread int self = -1;
@@ -254,6 +255,21 @@ static int choose(void)
     return ((sim->now_ns >= sim->abort_ns) || sim->has_failed || (chosen < 0)) ? 0 : chosen;
 }
 
+const char *sim_place(const void *place)
+{
+    static char text[128];
+    const char *name = "?";
+    Dl_info info     = {0};
+
+    if (dladdr(place, &info) != 0) {
+        name = strrchr(info.dli_fname, '/');
+        name = (name != NULL) ? name + 1 : info.dli_fname;
+    }
+    snprintf(text, sizeof text, "%.60s+%#tx", name,
+             (const char *)place - (const char *)info.dli_fbase);
+    return text;
+}
+
 static void trace(int slot)
 {
     const struct sim_thread *thread = &sim->threads[slot];
@@ -262,10 +278,10 @@ static void trace(int slot)
     sim->hash = (sim->hash ^ (uint64_t)slot ^ (sim->now_ns << 8)) * UINT64_C(0x9e3779b97f4a7c15);
     sim->hash ^= sim->hash >> 29;
     if (sim->is_traced) {
-        char line[160];
-        int length = snprintf(line, sizeof line, "%14.6f ms  PE %d thread %d  %s%p\n",
+        char line[240];
+        int length = snprintf(line, sizeof line, "%14.6f ms  PE %d thread %d  %s%s\n",
                               (double)sim->now_ns / 1e6, thread->pe, slot,
-                              thread->has_timed_out ? "late " : "", thread->place);
+                              thread->has_timed_out ? "late " : "", sim_place(thread->place));
 
         (void)!__real_write(STDOUT_FILENO, line, (size_t)length);
     }
@@ -299,6 +315,16 @@ static void pass_turn(bool comes_back)
             take_turn();
         }
     }
+    if (comes_back && sim->profile.is_hardware) {
+        sim_network_store(sim->threads[mine].pe);
+    }
+}
+
+void sim_strike(uint64_t grace_ns)
+{
+    sim->has_struck = true;
+    sim->struck_on  = sim->pes[sim->profile.victim].is_on;
+    sim->abort_ns   = sim->now_ns + grace_ns;
 }
 
 /* The victim dies as by SIGKILL: whatever it was doing is left as it is. */
@@ -306,9 +332,7 @@ static void strike(void)
 {
     struct sim_pe *pe = &sim->pes[sim->profile.victim];
 
-    sim->has_struck = true;
-    sim->struck_on  = pe->is_on;
-    sim->abort_ns   = sim->now_ns + GRACE_NS;
+    sim_strike(SIM_GRACE);
     if (sim->profile.fault == SIM_CUT) {
         sim->cut_ns      = sim->now_ns;
         sim->cut_told_ns = sim->now_ns + sim_draw(50 * SIM_MS);
@@ -334,8 +358,9 @@ static void count_step(void)
     sim->steps++;
     pe->steps++;
     sim->now_ns += (uint64_t)sim->profile.step_ns << ((hurry < HURRY_MAX) ? hurry : HURRY_MAX);
-    if ((sim->profile.fault != SIM_NO_FAULT) && !sim->has_struck &&
-        (sim->profile.victim == sim->threads[self].pe) && (pe->steps >= sim->profile.fault_step)) {
+    if (((sim->profile.fault == SIM_DEATH) || (sim->profile.fault == SIM_CUT)) &&
+        !sim->has_struck && (sim->profile.victim == sim->threads[self].pe) &&
+        (pe->steps >= sim->profile.fault_step)) {
         strike();
     }
 }

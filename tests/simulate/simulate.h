@@ -27,6 +27,7 @@ enum {
 #define SIM_NEVER UINT64_MAX
 #define SIM_S     UINT64_C(1000000000)
 #define SIM_MS    UINT64_C(1000000)
+#define SIM_GRACE (UINT64_C(600) * SIM_S) /* of the launcher after a fault */
 
 enum sim_state { SIM_FREE, SIM_READY, SIM_WAITING, SIM_ENDED };
 
@@ -42,7 +43,10 @@ struct sim_thread {
     const void *place;
 };
 
-enum sim_fault { SIM_NO_FAULT, SIM_DEATH, SIM_CUT };
+/* SIM_LEAVES: the victim calls shmem_finalize() while the others go on. SIM_EXITS:
+ * shmem_global_exit(). */
+enum sim_fault { SIM_NO_FAULT, SIM_DEATH, SIM_CUT, SIM_LEAVES, SIM_EXITS };
+enum { SIM_STATUS = 7 /* of shmem_global_exit() */ };
 
 /* What the seed has chosen. */
 struct sim_profile {
@@ -55,6 +59,7 @@ struct sim_profile {
     unsigned busy;         /* of eight operations */
     unsigned processors;   /* that the PEs see */
     bool has_descriptor;   /* of the network's events */
+    bool is_hardware;      /* the network stores without its target's processor */
     bool has_membarrier;   /* the kernel's */
     bool reports_failures; /* the driver does; otherwise it is silent */
     bool launcher_goes_on; /* after a death; otherwise it ends the job */
@@ -128,7 +133,11 @@ void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nore
             sim_fail(__VA_ARGS__);                                                                 \
         }                                                                                          \
     } while (0)
+/* The fault is here: until then the job is told to end, or this is found. */
+void sim_strike(uint64_t grace_ns);
 void sim_sleep(uint64_t ns);
+/* For addr2line, in a buffer of its own. */
+const char *sim_place(const void *place);
 int sim_pe(void); /* of the calling thread; -1: none */
 int sim_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
 void sim_thread_join(pthread_t thread);
@@ -152,6 +161,8 @@ void sim_release(void *pointer, size_t size_bytes);
 void sim_say(const char *text, size_t size_bytes);
 /* Of packets for the main queue of @p pe: when the first is due. */
 uint64_t sim_network_due(int pe);
+/* What the network stores and loads in a process that runs. */
+void sim_network_store(int pe);
 /* The descriptor of the network's events. */
 extern int sim_network_fd;
 

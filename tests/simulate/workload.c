@@ -3,6 +3,7 @@
 
 #include "workload.h"
 #include <dirent.h>
+#include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,14 @@ void workload_synchronise(void)
 
 /* ---- signals, flags and waits ---- */
 
+/* A program that polls for a PE that has left is no deadlock that can be found. */
+static void give_up(void)
+{
+    if (sim->has_struck && (sim->profile.fault == SIM_LEAVES)) {
+        shmem_barrier_all();
+    }
+}
+
 static void wait_for(uint64_t *signal, uint64_t value, int kind)
 {
     size_t index;
@@ -55,6 +64,7 @@ static void wait_for(uint64_t *signal, uint64_t value, int kind)
         break;
     case 2:
         while (!shmem_uint64_test(signal, SHMEM_CMP_GE, value)) {
+            give_up();
         }
         break;
     case 3:
@@ -175,6 +185,7 @@ static void locks(void)
     for (i = 0; i < each; i++) {
         if (asks) {
             while (shmem_test_lock(world.lock) != 0) {
+                give_up();
             }
         } else {
             shmem_set_lock(world.lock);
@@ -273,6 +284,29 @@ static void collectives(void)
     shmem_barrier_all();
 }
 
+/* More in a row than any of their counters has places, by roots that may be far ahead. */
+static void broadcasts(void)
+{
+    const int count    = 1 + (int)workload_draw(40);
+    const uint64_t one = workload_draw(UINT64_MAX);
+    int i;
+
+    for (i = 0; i < count; i++) {
+        world.in[i] = i + 1000 * world.pe;
+    }
+    memset(world.out, 0, (size_t)count * sizeof *world.out);
+    shmem_barrier_all();
+    workload_be_late();
+    for (i = 0; i < count; i++) {
+        const int root = (int)((one >> (i % 60)) % (uint64_t)world.count);
+
+        CHECK_EQUAL(shmem_long_broadcast(SHMEM_TEAM_WORLD, world.out + i, world.in + i, 1, root),
+                    0);
+        CHECK_EQUAL(world.out[i], i + 1000 * root);
+    }
+    shmem_barrier_all();
+}
+
 /* Teams of every second PE: both halves do the same. */
 static void teams(void)
 {
@@ -324,6 +358,33 @@ static void allocations(void)
     }
 }
 
+/* A partition made while the job runs; the next one has its place. */
+static void spaces(void)
+{
+    const shmemx_space_config_t config = {.struct_size = sizeof config, .size = 1 << 20};
+    const int to                       = (world.pe + 1) % world.count;
+    const int from                     = (world.pe + world.count - 1) % world.count;
+    int left                           = 1 + (int)workload_draw(3);
+
+    while (left-- > 0) {
+        shmemx_space_t space = SHMEMX_SPACE_INVALID;
+        const size_t count   = 1 + workload_draw(3000);
+        const long value     = (long)workload_draw(1000) + 1;
+        long *block;
+
+        CHECK_EQUAL(shmemx_space_create(SHMEM_TEAM_WORLD, &config, &space), 0);
+        block = shmemx_space_calloc(space, count, sizeof(long));
+        CHECK(block != NULL);
+        world.in[0] = value + world.pe;
+        shmem_long_put(block + count - 1, world.in, 1, to);
+        shmem_long_put(block, block, count - 1, to); /* zeros */
+        shmem_barrier_all();
+        CHECK_EQUAL(block[count - 1], value + from);
+        shmemx_space_free(space, block);
+        CHECK_EQUAL(shmemx_space_destroy(space), 0);
+    }
+}
+
 /* ---- threads ---- */
 
 static void *add_in_thread(void *number_p)
@@ -336,8 +397,21 @@ static void *add_in_thread(void *number_p)
         CHECK_EQUAL(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &context), 0);
     }
     for (i = 0; i < 10; i++) {
-        (void)workload_add(context, i % 4, world.counters + 1 + number, i,
-                           (world.pe + i) % world.count);
+        const int pe = (world.pe + i) % world.count;
+        long *words  = world.block + (size_t)world.pe * LONG + (size_t)number * 200;
+        long read[200], source[200];
+        int k;
+
+        (void)workload_add(context, i % 4, world.counters + 1 + number, i, pe);
+        for (k = 0; k < 200; k++) {
+            source[k] = 1000 * i + k;
+        }
+        shmem_ctx_long_put_nbi(context, words, source, 200, pe);
+        shmem_ctx_quiet(context);
+        shmem_ctx_long_get(context, read, words, 200, pe);
+        for (k = 0; k < 200; k++) {
+            CHECK_EQUAL(read[k], source[k]);
+        }
     }
     shmem_ctx_quiet(context);
     if (number > 0) {
@@ -353,9 +427,6 @@ static void threads(void)
     pthread_t thread;
     int pe, i;
 
-    if (!world.has_threads) {
-        return;
-    }
     CHECK_EQUAL(sim_thread_start(&thread, add_in_thread, &numbers[1]), 0);
     (void)add_in_thread(&numbers[0]);
     sim_thread_join(thread);
@@ -408,14 +479,35 @@ static void end(void)
     }
 }
 
+/* The faults of programs: before one of the phases. True: this PE leaves the others, which all wait
+ * then. */
+static bool is_struck(int left)
+{
+    const struct sim_profile *profile = &sim->profile;
+
+    if ((world.pe != profile->victim) || sim->has_struck ||
+        (profile->fault_step % 8 != (uint64_t)left % 8)) {
+        return false;
+    }
+    if (profile->fault == SIM_EXITS) {
+        sim_strike(SIM_GRACE);
+        shmem_global_exit(SIM_STATUS);
+    }
+    if ((profile->fault == SIM_LEAVES) && !world.has_threads) {
+        sim_strike(SIM_GRACE);
+        return true;
+    }
+    return false;
+}
+
 /* From shmem_init() to shmem_finalize(). */
 static void job(int pe)
 {
     static void (*const phases[])(void) = {workload_puts,    workload_puts,   workload_atomics,
                                            workload_tickets, workload_values, signals,
                                            signals,          gather,          locks,
-                                           collectives,      teams,           allocations,
-                                           threads};
+                                           collectives,      broadcasts,      teams,
+                                           spaces,           allocations};
     int left                            = 2 + (int)workload_draw(8);
     int provided;
 
@@ -432,10 +524,23 @@ static void job(int pe)
     CHECK_EQUAL(world.count, sim->profile.pe_count);
     begin();
     while (left-- > 0) {
-        phases[workload_draw(sizeof phases / sizeof phases[0])]();
+        if (is_struck(left)) {
+            break;
+        }
+        if (world.has_threads && (workload_draw(2) == 0)) {
+            threads();
+        } else {
+            phases[workload_draw(sizeof phases / sizeof phases[0])]();
+        }
     }
-    end();
+    if (left < 0) {
+        end();
+    }
     workload_be_late();
+    if (workload_draw(2) == 0) { /* shmem_finalize() completes it */
+        shmem_long_put_nbi(static_words, world.model[0], 1 + workload_draw(500),
+                           (pe + 1) % world.count);
+    }
     sim->pes[pe].is_on = false;
     shmem_finalize();
 }
