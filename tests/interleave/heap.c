@@ -51,14 +51,26 @@ static void use_default(void)
     set_up(MEMSPAN_ALLOCATOR_DEFAULT);
 }
 
-static void use_limit(size_t blocks)
+static void make_allocator(size_t blocks)
 {
     const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_POOL_SIZE, blocks},
                                       {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
     memspan_allocator_h made       = MEMSPAN_ALLOCATOR_NULL;
 
     EXPECT(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 2, &made) == MEMSPAN_OK);
-    set_up(made);
+    allocator = made;
+}
+
+static void use_limit(size_t blocks)
+{
+    make_allocator(blocks);
+    set_up(allocator);
+}
+
+/* Nothing was taken from it. */
+static void use_new(void)
+{
+    make_allocator(1 << 20);
 }
 
 static void use_own(void)
@@ -302,6 +314,15 @@ static const struct scenario scenarios[] = {
      "a block of an ended allocator is whole",
      use_own,
      {destroy, medium_maybe},
+     add_up,
+     0,
+     false,
+     NULL},
+    {"first-blocks", "accounts add up", use_new, {pair, pair}, add_up, 0, false, NULL},
+    {"destroy-first",
+     "a block of an ended allocator is whole",
+     use_new,
+     {destroy, use_maybe},
      add_up,
      0,
      false,
