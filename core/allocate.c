@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/debug/follow.h"
 #include "core/debug/guard.h"
 #include "core/debug/watch.h"
 #include "core/engine/allocator_record.h"
@@ -111,7 +112,9 @@ static memspan_status_t take_memory(struct msp_allocator *a, struct msp_account 
                                   .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
                                   .owner       = {account, ask->size_bytes, ask->fallback},
                                   .grows       = ask->grows,
-                                  .objects     = may_be_object(a, plan, ask)};
+                                  .apart       = (provider != NULL) &&
+                                           msp_follow_wants(provider, ask->size_bytes),
+                                  .objects = may_be_object(a, plan, ask)};
     memspan_status_t status;
     bool refused = false;
 
@@ -671,6 +674,7 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
         msp_block_refused(pointer, "realloc");
         return NULL;
     }
+    msp_follow_forget(pointer); /* some of it may go before the change is reported */
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
         return resize(old.owner.account->allocator, &old, size_bytes);
     }

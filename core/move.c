@@ -8,6 +8,7 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/debug/follow.h"
 #include "core/debug/guard.h"
 #include <memspan/transfer.h>
 
@@ -97,6 +98,7 @@ memspan_status_t memspan_move(void *pointer, memspan_space_h handle)
         return memspan_error_last()->status;
     }
     status = check(pointer, view.chunk);
+    msp_follow_forget(pointer); /* the program places it */
     if (status == MEMSPAN_OK) {
         status =
             (view.chunk->provider->spec.kind == MEMSPAN_KIND_HOST)

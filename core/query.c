@@ -4,6 +4,7 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/debug/follow.h"
 #include "core/debug/guard.h"
 #include "core/engine/allocator_record.h"
 #include "core/share.h"
@@ -303,6 +304,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
         info.numa_node = msp_numa_node_of_page(pointer);
     }
     say_why(&info, &view, plan);
+    (void)msp_follow_why(pointer, info.why, sizeof(info.why));
     return msp_struct_write(info_p, &info, sizeof(info));
 }
 

@@ -27,6 +27,7 @@ static struct cli_texts recorded;
 static size_t capacity;
 static bool capacity_given;
 static int rows = 20;
+static bool live;
 
 static const struct cli_option options[] = {
     {.names = "-o --output",
@@ -44,6 +45,10 @@ static const struct cli_option options[] = {
      .value = &placement,
      .shape = "FILE",
      .help  = "run the program with the memory that the file says; watch nothing"},
+    {.names = "--live",
+     .form  = CLI_SET,
+     .value = &live,
+     .help  = "run the program with memory that follows its use (MEMSPAN_PLACEMENT=auto)"},
     {.names = "--capacity",
      .form  = CLI_COUNT,
      .value = &capacity,
@@ -318,9 +323,13 @@ static int apply(char *const *arguments)
     char path[PATH_BYTES];
 
     if ((output != NULL) || (kept != NULL) || (report != NULL) || (machine != NULL) ||
-        capacity_given || (recorded.count > 0)) {
-        cli_complain("--apply watches nothing: no other option goes with it");
+        capacity_given || (recorded.count > 0) || (live && (placement != NULL))) {
+        cli_complain("%s watches nothing: no other option goes with it",
+                     live ? "--live" : "--apply");
         return EXIT_USAGE;
+    }
+    if (live) {
+        return run_program(arguments, NULL, "auto");
     }
     if ((realpath(placement, path) == NULL) || (access(path, R_OK) != 0)) {
         cli_complain("%s: %s", placement, strerror(errno));
@@ -345,5 +354,5 @@ int main(int argc, char **argv)
         cli_complain("a program is to be named, or --from; --help lists the options");
         return EXIT_USAGE;
     }
-    return (placement != NULL) ? apply(argv + operand) : advise(argv + operand);
+    return ((placement != NULL) || live) ? apply(argv + operand) : advise(argv + operand);
 }

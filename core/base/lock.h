@@ -43,6 +43,7 @@
     X(GUARD, "guard")                                                                              \
     X(CALL_STACKS, "call stacks")                                                                  \
     X(GUARD_REPORT, "guard report")                                                                \
+    X(FOLLOW, "followed blocks")                                                                   \
     X(WAITS, "waits of the host")                                                                  \
     X(TRACE, "trace")                                                                              \
     X(OPTIONS, "options")                                                                          \

@@ -27,8 +27,9 @@
       "process")                                                                                   \
     X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", "", SIZE, "size", "1g",                                  \
       "size of the trace at which recording ends; 0: no limit")                                    \
-    X(PLACEMENT, "MEMSPAN_PLACEMENT", "", SECURE_TEXT, "FILE", "",                                 \
-      "call sites and the spaces of their memory: a file of memspan-advise")                       \
+    X(PLACEMENT, "MEMSPAN_PLACEMENT", "", SECURE_TEXT, "FILE|auto[,force]", "",                    \
+      "call sites and the spaces of their memory: a file of memspan-advise; auto: memory follows " \
+      "its use")                                                                                   \
     X(DEBUG, "MEMSPAN_DEBUG", "", TEXT, "guard[,report][,fail][,noleaks][,queues]", "",            \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
       "finding; fail: end with status 86 after one; noleaks: leave leaks out; queues: waits of "   \

@@ -9,6 +9,7 @@
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include "core/debug/call_stack.h"
+#include "core/debug/follow.h"
 #include "core/debug/watch.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -225,6 +226,10 @@ void msp_placement_start(void)
     if (path[0] == '\0') {
         return;
     }
+    if ((strcmp(path, "auto") == 0) || (strcmp(path, "auto,force") == 0)) {
+        msp_follow_start(strcmp(path, "auto,force") == 0);
+        return;
+    }
     text = read_file(path, &reason);
     if (text == NULL) {
         msp_option_refuse(MSP_OPTION_PLACEMENT, "%s: %s", path, reason);
@@ -277,6 +282,9 @@ memspan_allocator_h memspan_placement_find(void)
     uintptr_t value;
 
     msp_watch_start();
+    if (msp_following()) {
+        return MEMSPAN_ALLOCATOR_DEFAULT;
+    }
     stack = msp_placing() ? msp_call_site_stack() : NULL;
     if (stack == NULL) {
         return MEMSPAN_ALLOCATOR_NULL;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/base/text.h"
+#include "core/debug/follow.h"
 #include "core/debug/guard.h"
 #include "core/debug/watcher.h"
 #include "core/device/device.h"
@@ -407,7 +408,8 @@ memspan_status_t memspan_stats_print(int fd)
     for (p = msp_provider_first(); ok && (p != NULL); p = p->next) {
         ok = print_provider(fd, p);
     }
-    ok = ok && ((print_queues == NULL) || print_queues(fd)) && (!msp_guarding() || print_guard(fd));
+    ok = ok && ((print_queues == NULL) || print_queues(fd)) &&
+         (!msp_guarding() || print_guard(fd)) && msp_follow_print(fd);
     if (ok) {
         add_all(&stats);
         ok = print_line(fd, "all", "any", &stats);

@@ -340,6 +340,25 @@ void msp_trace_request(const struct msp_allocator *asked, const struct msp_alloc
     leave();
 }
 
+void msp_trace_placement(const void *address, size_t size_bytes, const char *from, const char *to,
+                         double uses, double saves)
+{
+    struct text t;
+    uint64_t now_ns;
+
+    if (!enter()) {
+        return;
+    }
+    now_ns = clock_ns();
+    begin(&t, "i", "moved", "placement", now_ns);
+    ADD(&t,
+        ",\"args\":{\"address\":\"%p\",\"size\":%zu,\"from\":\"%s\",\"to\":\"%s\",\"uses\":%.6g,"
+        "\"saves\":%.6g},\"s\":\"p\"}",
+        address, size_bytes, from, to, uses, saves);
+    put(&t, now_ns);
+    leave();
+}
+
 /* ---- chunks ---- */
 
 static void add_chunk(struct text *t, const struct msp_chunk *chunk)

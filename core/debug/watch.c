@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/platform.h"
+#include "core/debug/follow.h"
 #include "core/debug/guard.h"
 #include "core/debug/placement.h"
 #include "core/debug/watcher.h"
@@ -143,6 +144,9 @@ void msp_watch_allocated(void *address)
     int saved_errno = errno;
 
     if (find(address, &view)) {
+        if (on(MSP_WATCH_FOLLOW)) {
+            msp_follow_allocated(&view);
+        }
         if (on(MSP_WATCH_TRACE)) {
             msp_trace_allocated(&view);
         }
@@ -160,6 +164,9 @@ void msp_watch_freeing(void *address)
     int saved_errno = errno;
 
     if (find(address, &view)) {
+        if (view.capacity_bytes >= MSP_FOLLOW_BYTES) {
+            msp_follow_forget(address);
+        }
         if (on(MSP_WATCH_TRACE)) {
             msp_trace_freeing(&view);
         }
@@ -177,6 +184,9 @@ void msp_watch_reallocated(const struct msp_block_view *old, void *address)
     int saved_errno = errno;
 
     if (find(address, &view)) {
+        if (on(MSP_WATCH_FOLLOW)) {
+            msp_follow_allocated(&view);
+        }
         if (on(MSP_WATCH_TRACE)) {
             msp_trace_reallocated(old, &view);
         }

@@ -69,6 +69,11 @@ void msp_trace_reallocated(const struct msp_block_view *old, const struct msp_bl
 void msp_trace_request(const struct msp_allocator *asked, const struct msp_allocator *given,
                        size_t size_bytes, const void *address);
 
+/* Pages of a block went from one tier to another (MEMSPAN_PLACEMENT=auto): what they were used a
+ * second, each byte, and the seconds a second that it saves. */
+void msp_trace_placement(const void *address, size_t size_bytes, const char *from, const char *to,
+                         double uses, double saves);
+
 void msp_trace_chunk_taken(const struct msp_chunk *chunk, uint64_t duration_ns);
 void msp_trace_chunk_giving_back(const struct msp_chunk *chunk);
 

@@ -172,13 +172,13 @@ static void measure_last(struct size_use *use, struct msp_chunk *chunk)
 
 void msp_density_leave(struct msp_chunk *chunk)
 {
-    struct size_use *use;
+    struct size_use *use = use_of(chunk->size_bytes);
 
+    msp_lock(&density_lock); /* another chunk's end may measure this one */
     if (chunk->pages == MSP_PAGES_GIVEN) {
+        msp_unlock(&density_lock);
         return;
     }
-    use = use_of(chunk->size_bytes);
-    msp_lock(&density_lock);
     measure_recent(use); /* those that are full at once count together */
     forget(use, chunk);
     if (chunk->pages == MSP_PAGES_SMALL) {

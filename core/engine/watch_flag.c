@@ -15,10 +15,13 @@ void msp_watch_set(unsigned flag, bool on)
     } else {
         atomic_fetch_and(&msp_watch_flags, ~flag);
     }
+    if (flag == MSP_WATCH_FOLLOW) {
+        return;
+    }
     do { /* another thread may set flags meanwhile */
-        watched = (atomic_load(&msp_watch_flags) != 0);
+        watched = !msp_is_unwatched();
         msp_thread_set_watched(watched);
-    } while ((atomic_load(&msp_watch_flags) != 0) != watched);
+    } while (!msp_is_unwatched() != watched);
 }
 
 uint64_t msp_watch_now(void)

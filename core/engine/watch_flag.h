@@ -4,7 +4,7 @@
 
 /* Whether allocations are watched: by a program's hooks, the trace, the guard. Events are
  * in core/debug/watch.h. While no flag is set an allocation pays for none of this; while
- * one is, the engine's fast paths are closed. */
+ * one is, but MSP_WATCH_FOLLOW, the engine's fast paths are closed. */
 
 #include "core/engine/provider.h"
 #include <stdatomic.h>
@@ -15,6 +15,7 @@ enum msp_watch_flag {
     MSP_WATCH_TRACE     = 2,
     MSP_WATCH_GUARD     = 4,
     MSP_WATCH_PLACEMENT = 8,
+    MSP_WATCH_FOLLOW    = 16, /* of large blocks alone: the fast paths stay open */
 };
 
 extern atomic_uint msp_watch_flags; /* changed by msp_watch_set() alone */
@@ -23,13 +24,14 @@ extern atomic_uint msp_watch_flags; /* changed by msp_watch_set() alone */
 static inline bool msp_watching(void)
 {
     return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) &
-            (MSP_WATCH_HOOKS | MSP_WATCH_TRACE)) != 0;
+            (MSP_WATCH_HOOKS | MSP_WATCH_TRACE | MSP_WATCH_FOLLOW)) != 0;
 }
 
-/* True when nothing is watched and nothing is guarded. */
+/* True when no small block is watched and nothing is guarded. */
 static inline bool msp_is_unwatched(void)
 {
-    return atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) == 0;
+    return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) &
+            ~(unsigned)MSP_WATCH_FOLLOW) == 0;
 }
 
 /* True when blocks are guarded. */
@@ -43,6 +45,12 @@ static inline bool msp_placing(void)
 {
     return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & MSP_WATCH_PLACEMENT) !=
            0;
+}
+
+/* True when memory is placed by its use. */
+static inline bool msp_following(void)
+{
+    return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & MSP_WATCH_FOLLOW) != 0;
 }
 
 /* Set or clear a flag (enum msp_watch_flag). */

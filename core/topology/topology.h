@@ -96,6 +96,11 @@ int msp_numa_processor_nodes(int *nodes, int capacity);
 memspan_status_t msp_topology_bind(void *address, size_t size_bytes, const int *nodes,
                                    size_t node_count, bool interleave, bool strict);
 
+/* Prefer @p node for the pages of [address, address + size), whole pages, which then have a mapping
+ * of their own: neighbours differ in @p odd. @p move: those that exist are moved, as far as they
+ * can be. False: the kernel refuses. No error is recorded. */
+bool msp_topology_prefer(void *address, size_t size_bytes, int node, bool odd, bool move);
+
 /* Keep the pages where their first touch puts them: no NUMA balancing. Best effort. */
 void msp_topology_hold(void *address, size_t size_bytes);
 

@@ -363,6 +363,17 @@ memspan_status_t msp_topology_bind(void *address, size_t size_bytes, const int *
     return bind_failed(errno, asked);
 }
 
+bool msp_topology_prefer(void *address, size_t size_bytes, int node, bool odd, bool move)
+{
+    struct node_set set = {{0}};
+
+    set_add(&set, node);
+    /* The flag changes nothing while the process keeps its nodes, but policies that differ in it
+     * are not equal. */
+    return bind_pages(address, size_bytes, MPOL_PREFERRED | (odd ? MPOL_F_STATIC_NODES : 0), &set,
+                      move ? MPOL_MF_MOVE : 0) == 0;
+}
+
 void msp_topology_hold(void *address, size_t size_bytes)
 {
     if (msp_numa_memory_nodes() > 1) {

@@ -29,7 +29,8 @@ MEMSPAN_BEGIN_DECLS
  * Errors: MEMSPAN_ERR_INVALID (text is NULL or has no space), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_call_site(char *text, size_t size_bytes);
 
-/** The predefined allocator that MEMSPAN_PLACEMENT gives to the calling code;
+/** The predefined allocator that MEMSPAN_PLACEMENT gives to the calling code; the default one where
+ * memory follows its use (auto);
  * MEMSPAN_ALLOCATOR_NULL when it gives none. Nothing to release. No error is recorded. */
 MEMSPAN_API memspan_allocator_h memspan_placement_find(void);
 

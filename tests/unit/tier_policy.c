@@ -234,6 +234,7 @@ static double simulate(const char *name, const struct program *p, const struct r
            "of %zu steps\n",
            name, (double)run->fast_bytes / MIB, ratio, l->ns / l->stayed_ns, l->moved_bytes / MIB,
            l->settled_steps, p->steps);
+    free(room);
     free(l);
     return ratio;
 }
