@@ -7,7 +7,7 @@
  * under test; unset means the host.
  *
  * Every case is run between conform_begin() and conform_end(), which insists that nothing stays
- * live and that memspan_check() finds the library's records in order. */
+ * live or held, and that all counters add up (tests/sums.h). */
 
 #include <memspan/memspan.h>
 #include <stdbool.h>
