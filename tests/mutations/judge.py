@@ -190,8 +190,12 @@ class Sampler:
 # --------------------------------------------------------------------------------------- judging
 
 class Judge:
+    """A test that has not passed in the unchanged tree is run there when it fails in a changed one: one
+    that fails in both says nothing."""
+
     def __init__(self, options):
         self.options = options
+        self.kills = collections.Counter() # how many changes a test has noticed
         self.tests, self.makers = tree.tests("dev")
         self.folder = tree.TREE / "build/dev"
         said = subprocess.run(["ninja", "-C", self.folder, "-t", "targets", "all"], check=True, text=True,
@@ -201,16 +205,29 @@ class Judge:
         if options.quick:
             self.tests = {name: test for name, test in self.tests.items()
                           if set(test.labels) & set(QUICK) and shutil.which(test.command[0])}
-        # One that does not pass in the unchanged tree says nothing.
-        unknown = [test for name, test in self.tests.items() if self.reached.get(name, [0, "failed"])[1] == "failed"]
-        for fixture in {fixture for test in unknown for fixture in test.needs}:
-            self.makers[fixture].run()
-        for test, (result, seconds) in tree.side_by_side(tree.Test.run, unknown):
-            if result != "passed":
-                print(f"not used: {test.name}, which is {result} in the unchanged tree")
-            self.reached.setdefault(test.name, [0, ""])[:] = seconds, "passed" if result == "passed" else "not used"
+        # What each test did in the unchanged tree: passed, or not used.
+        self.known = {name: result for name, (_, result) in self.reached.items() if result != "failed"}
+        self.tests = {name: test for name, test in self.tests.items() if self.known.get(name) != "not used"}
+
+    def passes_unchanged(self, name, path, before):
+        """Whether the test passes without the change, which is in the tree again afterwards."""
+        if name in self.known:
+            return self.known[name] == "passed"
+        file = tree.TREE / path
+        changed = file.read_bytes()
+        file.write_bytes(before)
+        tree.build("dev", *self.targets_of([name]))
+        result, seconds = self.tests[name].run()
+        if result != "passed": # as a change is noticed by two failures
+            result, seconds = self.tests[name].run()
+        file.write_bytes(changed)
+        self.known[name] = "passed" if result == "passed" else "not used"
+        if result != "passed":
+            print(f"not used: {name}, which is {result} in the unchanged tree", flush=True)
+            del self.tests[name]
+        self.reached.setdefault(name, [0, ""])[:] = seconds, self.known[name]
         reach.write(self.reached, self.functions)
-        self.tests = {name: test for name, test in self.tests.items() if self.reached[name][1] == "passed"}
+        return result == "passed"
 
     def order(self, path, function):
         """(how many reach the change, the tests in the order of their turns)."""
@@ -225,7 +242,7 @@ class Judge:
             reaching = {name for name, test in self.tests.items() if any(word in test.words for word in words)}
 
         def turn(name):
-            seconds = self.reached.get(name, [1.0])[0]
+            seconds = self.reached.get(name, [1.0])[0] / (1 + self.kills[name])
             return (name not in reaching, seconds / 4 if words[-1] in name else seconds, name)
         names = sorted(self.tests, key=turn)
         return sum(name in reaching for name in names), names
@@ -243,24 +260,39 @@ class Judge:
         seconds = self.reached.get(name, [10.0])[0]
         return test.run(limit=20 + 10 * seconds)[0]
 
-    def judge(self, path, change):
+    def judge(self, path, change, before):
         """(noticed or survived, how)"""
         reaching, names = self.order(path, change.function)
-        count, made, built = 0, set(), True
         # What a header changes is built whole; else most changes are noticed before all is built.
         first = [] if path.endswith(".h") or self.options.quick else names[:FIRST]
-        if not tree.build("dev", *self.targets_of(first)):
-            return "noticed", "the build"
-        begun = time.monotonic()
+        tested = set()
+        while True: # begins again after a test that fails in any tree
+            built = tree.build("dev", *self.targets_of(first))
+            failed = built and self.first_failure([name for name in names if name not in tested], first, tested)
+            if not built or failed == "the build":
+                return "noticed", "the build"
+            if not failed:
+                return "survived", f"{len(tested)} tests, {reaching} reach it"
+            name, result = failed
+            if self.passes_unchanged(name, path, before):
+                self.kills[name] += 1
+                return "noticed", f"{name} ({result}), test {len(tested)} of {reaching} that reach it"
+            names.remove(name)
+            tested.discard(name)
+            first = [one for one in first if one != name]
+
+    def first_failure(self, names, first, tested):
+        """(test, result) of one that fails twice, "the build", or None."""
+        built, whole, made, begun = True, not first, set(), time.monotonic()
 
         def timely():
-            nonlocal built, begun
-            for number, name in enumerate(names):
+            nonlocal built, whole, begun
+            for name in names:
                 if time.monotonic() - begun > self.options.seconds:
                     return
-                if first and number == FIRST:
+                if not whole and name not in first:
                     building = time.monotonic()
-                    built = tree.build("dev")
+                    built = whole = tree.build("dev")
                     begun += time.monotonic() - building
                 if not built:
                     return
@@ -270,12 +302,10 @@ class Judge:
                 yield name
 
         for name, result in tree.side_by_side(self.run, timely()):
-            count += 1
+            tested.add(name)
             if result in ("failed", "hung") and self.run(name) in ("failed", "hung"):
-                return "noticed", f"{name} ({result}), test {count} of {reaching} that reach it"
-        if not built:
-            return "noticed", "the build"
-        return "survived", f"{count} tests, {reaching} reach it"
+                return name, result
+        return None if built else "the build"
 
 
 def wilson(part, whole):
@@ -314,6 +344,7 @@ def options_of(words):
     parser.add_argument("--seconds", type=float, default=300, help="of tests for a change")
     parser.add_argument("--total", type=float, default=math.inf, help="seconds after which no other change is begun")
     parser.add_argument("--after", type=int, default=0, help="so many changes that have been judged before")
+    parser.add_argument("--list", action="store_true", help="print the changes, and judge none")
     parser.add_argument("--quick", action="store_true", help="the unit and API tests alone")
     options = parser.parse_args(words)
     options.seed = options.seed or int(f"{datetime.date.today():%Y%m%d}")
@@ -332,7 +363,8 @@ def main(words):
     tree.configure("dev")
     if not tree.build("dev", *options.targets):
         sys.exit(f"judge-tests: the tree does not build; see {tree.WORK}/dev.log")
-    sampler, judge, records = Sampler(options.seed, options.room, names, Objects("dev")), Judge(options), []
+    sampler, records = Sampler(options.seed, options.room, names, Objects("dev")), []
+    judge = None if options.list else Judge(options)
     while len(records) < options.count and time.monotonic() - begun < options.total:
         drawn = sampler.next()
         if not drawn:
@@ -346,14 +378,18 @@ def main(words):
             if options.after > 0:
                 options.after -= 1
                 continue
-            result, how = judge.judge(path, change) if state == "changed" else state.split(": ", 1)
+            if state != "changed":
+                result, how = state.split(": ", 1)
+            else:
+                result, how = judge.judge(path, change, before) if judge else ("listed", change.function)
         finally:
             if (tree.TREE / path).read_bytes() != before:
                 (tree.TREE / path).write_bytes(before)
         records.append((path, change, result))
         lines = [data.split(b"\n")[change.line - 1].decode().strip() for data in (before, changes.apply(before, change))]
         print(f"{result:<10} {path}:{change.line} {change.operator}: {how}\n    {lines[0]}\n    {lines[1]}", flush=True)
-    report(records, options.seed)
+    if judge:
+        report(records, options.seed)
 
 
 if __name__ == "__main__":

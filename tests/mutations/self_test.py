@@ -136,21 +136,24 @@ def judgement(scratch):
     subprocess.run(["git", "-c", "init.defaultBranch=main", "init", "-q", root], check=True)
     settings = {name: value for name, value in os.environ.items() if not name.startswith("MUTATIONS_")}
 
-    def judge(seed):
-        return subprocess.run([sys.executable, root / "tests/mutations/judge.py", str(seed), "100", "core"], text=True,
-                              env=settings, check=True, stdout=subprocess.PIPE).stdout.split("\n\n")[0]
+    def judge(seed, *more):
+        return subprocess.run([sys.executable, root / "tests/mutations/judge.py", str(seed), "100", "core", *more],
+                              text=True, env=settings, check=True, stdout=subprocess.PIPE).stdout.split("\n\n")[0]
 
     unused = "not used: fails, which is failed in the unchanged tree\n"
 
     said = judge(1)
-    if not said.startswith(unused):
+    if unused not in said:
         sys.exit(f"a test that fails anyway is used:\n{said}")
-    said = said[len(unused):]
+    said = said.replace(unused, "")
     for result, file in (("noticed", "answer"), ("survived", "unread"), ("equivalent", "same"), ("equivalent", "told")):
         if not any(line.startswith(result) and f"core/{file}.c" in line for line in said.split("\n")):
             sys.exit(f"no change of {file}.c is {result}:\n{said}")
     same([line for line in said.split("\n") if "survived   core/answer" in line or "noticed    core/unread" in line], [])
     same(judge(1), said)
+    # The same changes, with the same text, where they are only listed.
+    kept = [[line for line in text.split("\n") if line.startswith("    ")] for text in (said, judge(1, "--list").rstrip("\n"))]
+    same(kept[1], kept[0])
     if judge(2) == said:
         sys.exit("another seed makes no difference")
 
