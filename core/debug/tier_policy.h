@@ -10,14 +10,14 @@
  *
  * Two placements are computed in each step. The *following* one ranks pieces by their use of late.
  * The *settled* one ranks them by all their use so far plus an exponentially distributed number
- * that is drawn once for each piece: follow the perturbed leader (Kalai and Vempala, 2005). Its
- * expected time in the model is at most (1 + epsilon) times that of the best placement that never
- * changes, plus a constant number of exchanges of the fast memory, for any sequence of uses that
- * does not depend on the draws. Pieces follow their use until the modelled time, moves included, is
- * above (1 + MSP_POLICY_SLACK) times that of the settled placement plus two exchanges of the fast
- * memory; from then on they go where the settled placement has them. So the bound of the settled
- * placement holds for the result, times (1 + MSP_POLICY_SLACK). Not in it: the time before moves
- * that wait for their budget, and what samples do not see. */
+ * that is drawn once for each piece, as "follow the perturbed leader" does (Kalai and Vempala,
+ * 2005). Pieces follow their use until the modelled time, moves included, is above (1 +
+ * MSP_POLICY_SLACK) times that of the settled placement plus two exchanges of the fast memory; from
+ * then on they go where the settled placement has them.
+ *
+ * The paper's bound, (1 + epsilon) times the best placement that never changes plus a constant, is
+ * not proven here: this one ranks by use in the piece's lifetime, places new pieces by themselves,
+ * and moves within a budget. The figures are those of the simulation (tests/unit/tier_policy.c). */
 
 #include <stdbool.h>
 #include <stddef.h>
