@@ -285,6 +285,7 @@ void workload_values(void)
             value ^= argument;
             break;
         case 5:
+            shmem_fence(); /* a put may pass atomic operations */
             shmem_uint64_p(word, argument, pe);
             shmem_quiet();
             value = argument;
