@@ -226,7 +226,7 @@ static memspan_status_t find_host(const void *pointer, size_t size_bytes,
 
 memspan_status_t memspan_share_host_open(const void *pointer, size_t size_bytes, void **host_p)
 {
-    const struct msp_device *d;
+    const struct msp_device *d = NULL;
     memspan_status_t status;
 
     if (host_p == NULL) {
@@ -240,8 +240,8 @@ memspan_status_t memspan_share_host_open(const void *pointer, size_t size_bytes,
 
 memspan_status_t memspan_share_host_close(const void *pointer, size_t size_bytes)
 {
-    const struct msp_device *d;
-    memspan_status_t status = find_host(pointer, size_bytes, &d);
+    const struct msp_device *d = NULL;
+    memspan_status_t status    = find_host(pointer, size_bytes, &d);
 
     return (status == MEMSPAN_OK) ? d->table->host_close(d->state, d->ordinal, pointer, size_bytes)
                                   : status;
