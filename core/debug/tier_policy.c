@@ -170,6 +170,7 @@ void msp_policy_freed(struct msp_policy *policy, const struct msp_piece *piece,
     site->freed_count += (site->freed_count < COUNT_MOST) ? 1 : 0;
     site->life_s += (piece->lived_s - site->life_s) / (double)site->freed_count;
     policy->room[piece->tier] += (double)piece->bytes;
+    policy->gone_ns += piece->total_bytes * cost(policy, 0);
 }
 
 /* For so long the piece is expected to live on: as blocks of its site do; one that outlives them,
@@ -500,7 +501,7 @@ double msp_policy_best_ns(const struct msp_policy *policy, struct msp_piece *pie
 {
     int tier    = 0;
     double left = (double)policy->tiers[0].capacity_bytes;
-    double ns   = 0;
+    double ns   = policy->gone_ns;
 
     for (size_t i = 0; i < count; i++) {
         pieces[i].score = pieces[i].total_bytes / (double)pieces[i].bytes;

@@ -78,6 +78,7 @@ struct msp_policy {
     double followed_ns;   /* as they were placed, moves included */
     double settled_ns;    /* as settled, moves included */
     double stayed_ns;     /* where each was first */
+    double gone_ns;       /* of pieces that were freed, had they been on the fastest tier */
     double moved_bytes;   /* by the caller's moves */
     double allowed_bytes; /* of moves, not used yet */
     double passing_bytes; /* live at once of late, of blocks that do not live long */
@@ -123,7 +124,8 @@ void msp_policy_freed(struct msp_policy *policy, const struct msp_piece *piece,
                       struct msp_policy_site *site);
 
 /* The time of the best placement that never changes, known now: a lower bound, since a piece may
- * be divided at the end of a tier. @p order as above. */
+ * be divided at the end of a tier, and freed pieces count as on the fastest one. @p order as above.
+ */
 double msp_policy_best_ns(const struct msp_policy *policy, struct msp_piece *pieces, size_t count,
                           size_t *order);
 

@@ -479,3 +479,29 @@ Test(tier_policy, the_used_part_of_a_large_block_is_fast)
     cr_expect_leq(ratio, 0.6, "%.3f", ratio); /* the best divides no block of a call site */
     free_program(&p);
 }
+
+/* All memory is fast: the run is the best one, also with what was freed. */
+Test(tier_policy, freed_pieces_count_in_the_best_time)
+{
+    struct msp_policy policy = {
+        .tiers = {{fast_cost, (1 << 30)}, {slow_cost, (1 << 30)}}, .tier_count = 2, .decay_s = 5};
+    struct msp_piece pieces[2 + 1]      = {{.key = 1, .bytes = MIB}, {.key = 2, .bytes = MIB}};
+    struct msp_policy_site sites[1]     = {{0}};
+    struct msp_policy_move moves[1]     = {{0}};
+    size_t order[2 + 1]                 = {0};
+    const struct msp_policy_input first = {pieces, 2, sites, 1, order, moves, 1};
+    struct msp_policy_input second      = first;
+
+    policy.room[0] = (1 << 30);
+    policy.room[1] = (1 << 30);
+    for (size_t i = 0; i < 2; i++) {
+        policy.room[0] -= MIB;
+        pieces[i].use_bytes = 3 * MIB;
+    }
+    cr_assert_eq(msp_policy_step(&policy, &first, 1, 0), 0);
+    msp_policy_freed(&policy, &pieces[1], &sites[0]);
+    second.piece_count = 1;
+    cr_assert_eq(msp_policy_step(&policy, &second, 1, 0), 0);
+    cr_expect_float_eq(policy.followed_ns, 9 * MIB * fast_cost, 1);
+    cr_expect_float_eq(msp_policy_best_ns(&policy, pieces, 1, order), policy.followed_ns, 1);
+}
