@@ -18,10 +18,11 @@
 # Criterion's worker processes share memory at addresses that the thread sanitizer reserves, and a
 # leak that is found when a worker ends does not fail its test: with a sanitizer, runner/forked.c
 # runs the same tests, each in a fork of the program, and its exit code counts.
+set(MEMSPAN_TEST_RUNNER_FOLDER ${CMAKE_CURRENT_LIST_DIR}/runner)
 if(MEMSPAN_SANITIZE)
-  set(MEMSPAN_TEST_RUNNER ${CMAKE_CURRENT_LIST_DIR}/runner/forked.c)
+  set(MEMSPAN_TEST_RUNNER ${MEMSPAN_TEST_RUNNER_FOLDER}/forked.c)
 else()
-  set(MEMSPAN_TEST_RUNNER ${CMAKE_CURRENT_LIST_DIR}/runner/ended.c)
+  set(MEMSPAN_TEST_RUNNER ${MEMSPAN_TEST_RUNNER_FOLDER}/ended.c)
 endif()
 
 set(suppressions ${CMAKE_CURRENT_LIST_DIR}/sanitizers)
@@ -102,6 +103,7 @@ endfunction()
 
 function(memspan_add_criterion_program name)
   add_executable(${name} ${ARGN} ${MEMSPAN_TEST_RUNNER})
+  target_include_directories(${name} PRIVATE ${MEMSPAN_TEST_RUNNER_FOLDER})
   target_compile_options(${name} PRIVATE
     $<TARGET_PROPERTY:memspan-flags,INTERFACE_COMPILE_OPTIONS>)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)

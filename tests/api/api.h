@@ -5,7 +5,7 @@
 /* What every test of bad input checks: the status, the same status in the thread's record, a
  * message that names what was wrong, and the library's records in order afterwards. */
 
-#include "../sums.h"
+#include "sums.h"
 #include <criterion/criterion.h>
 #include <memspan/memspan.h>
 #include <stdbool.h>

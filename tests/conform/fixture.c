@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fixture.c: which device is under test, an allocator for each kind of its memory, and bytes. */
 
-#include "../sums.h"
 #include "conform.h"
+#include "sums.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

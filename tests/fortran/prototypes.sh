@@ -21,7 +21,7 @@ normal() {
         s/\blong_double\b/long double/g; s/\blong (long|int)\b/long/g
         s/\b(u?int64_t|size_t|ptrdiff_t|u?intptr_t|omp_(memspace|allocator)_handle_t)\b/long/g
         s/\bomp_(mempartitioner|alloctrait_val|uintptr|intptr|interop)_t\b/long/g; s/\bomp_depend_t\b/void/g
-        s/\bmemspan_(status|kind|access|coherence|trait_key|numa_node_kind|queue_type)_t\b/int/g
+        s/\bmemspan_(status|kind|access|coherence|trait_key|numa_node_kind|memory_device_kind|queue_type)_t\b/int/g
         s/\b(shmemx_(kind|policy|heap_index|type|reduction)_t|omp_mempartitioner_lifetime_t|omp_interop_(property|rc)_t|u?int32_t)\b/int/g
         s/\bu?int16_t\b/short/g; s/\bu?int8_t\b/char/g
         s/\b(void|int) *\** *\(\*(\w+)\) *\([^()]*\)/function \2/g; s/\b(omp_mempartitioner_\w+_proc|shmemx_handler|memspan_call)_t\b/function/g

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
-#include "../../sums.h"
 #include "control.h"
+#include "sums.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdlib.h>
