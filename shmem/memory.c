@@ -167,7 +167,8 @@ static bool has_symbol(const char *call, const struct msp_partition *partition, 
         !msp_persistent_symbol(persistent, offset_of(partition, pointer), symbol)) {
         return false;
     }
-    msp_refuse(MEMSPAN_ERR_CONFLICT, "%s: the block is %s of a persistent partition", call, symbol);
+    msp_refuse(MEMSPAN_ERR_CONFLICT, "%s: the block has the symbol %s in a persistent partition",
+               call, symbol);
     msp_error_hint("take the symbol away first (shmemx_persistent_unname)");
     return true;
 }
