@@ -158,9 +158,26 @@ def judgement(scratch):
         sys.exit("another seed makes no difference")
 
 
+WAITS = """
+import os, signal, subprocess, threading, tree
+signal.signal(signal.SIGTERM, tree.end_all)
+child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+tree.children.add(child)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+child.wait()
+"""
+
+
+def ends():
+    """By a signal that comes while a build is waited for."""
+    waiting = subprocess.run([sys.executable, "-c", WAITS], cwd=pathlib.Path(__file__).parent, timeout=30)
+    same(waiting.returncode, 1)
+
+
 def main(scratch):
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
+    ends()
     sample(scratch)
     judgement(scratch)
 

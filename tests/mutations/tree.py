@@ -122,7 +122,7 @@ class Test:
         return result, time.monotonic() - begun
 
 
-def end_session(child):
+def kill_session(child):
     """The processes that a test has left, those in other groups too."""
     for entry in os.listdir("/proc"):
         try:
@@ -130,13 +130,18 @@ def end_session(child):
                 os.kill(int(entry), signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
+
+
+def end_session(child):
+    kill_session(child)
     child.wait()
     children.discard(child)
 
 
 def end_all(*_):
+    """A handler: the thread that it interrupts may hold the lock of the same wait()."""
     for child in list(children):
-        end_session(child)
+        kill_session(child)
     os._exit(1)
 
 
