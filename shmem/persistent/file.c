@@ -18,13 +18,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#ifndef MAP_SHARED_VALIDATE
-#define MAP_SHARED_VALIDATE 3
-#endif
-#ifndef MAP_SYNC
-#define MAP_SYNC 0x80000
-#endif
-
 enum { HUGE_BYTES = 2 << 20 };
 
 static memspan_status_t refuse(memspan_status_t status, const struct msp_persistent_file *file,

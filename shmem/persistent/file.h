@@ -8,6 +8,14 @@
 
 #include "shmem/partition/option.h"
 #include "shmem/persistent/root.h"
+#include <sys/mman.h>
+
+#ifndef MAP_SHARED_VALIDATE
+#define MAP_SHARED_VALIDATE 3
+#endif
+#ifndef MAP_SYNC
+#define MAP_SYNC 0x80000
+#endif
 
 struct msp_persistent_file {
     int fd; /* -1: none; of the first PE: it holds the lock */

@@ -18,13 +18,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#ifndef MAP_SHARED_VALIDATE
-#define MAP_SHARED_VALIDATE 3
-#endif
-#ifndef MAP_SYNC
-#define MAP_SYNC 0x80000
-#endif
-
 struct msp_persistent {
     struct msp_root_medium medium; /* stores to area */
     struct msp_persistent_file file;
